@@ -8,7 +8,7 @@ const headsOf = (page: Page) => gridOf(page).locator('[aria-expanded]');
 const headOf = (page: Page, name: RegExp) => gridOf(page).getByRole('button', { name });
 const rowsOf = (page: Page) => gridOf(page).locator('[id^="row-"]');
 
-describe('Console: groups of the list', () => {
+describe('Console: groups and steps in the list', () => {
   const assay = useSharedConsole();
 
   /** Number of vulnerabilities that match a filter. */
@@ -94,5 +94,64 @@ describe('Console: groups of the list', () => {
     await undo(page, 'Fix in progress: ');
     await first.getByText('Pending review').waitFor();
     await expect.poll(() => first.getByText('No longer matches').count()).toBe(0);
+  });
+
+  it('takes the next step of the current row, of the preview and of the selection', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?status_id=%5B1%5D&group=none');
+    const first = rowsOf(page).first();
+    await first.getByText('Pending review').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('.');
+    await first.getByText('Pending fix').waitFor();
+    await undo(page, 'Pending fix: ');
+    await first.getByText('Pending review').waitFor();
+    await page.keyboard.press('o');
+    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    await pane.getByRole('button', { name: 'Confirm' }).click();
+    await pane.getByRole('button', { name: 'Start fix' }).waitFor();
+    await undo(page, 'Pending fix: ');
+    await pane.getByRole('button', { name: 'Confirm' }).waitFor();
+    await pane.getByRole('button', { name: 'Dismiss' }).click();
+    await page.getByRole('dialog', { name: 'Dismiss the finding' }).getByLabel('Out of scope').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await pane.waitFor({ state: 'detached' });
+    await page.keyboard.press('x');
+    await page.getByRole('toolbar').getByRole('button', { name: 'Confirm' }).waitFor();
+    expect(await first.getByRole('checkbox').isChecked()).toBe(true);
+  });
+
+  it('sets the due date by key', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?group=none&sort=title');
+    const first = rowsOf(page).first();
+    await first.getByRole('link').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('d');
+    const dialog = page.getByRole('dialog', { name: 'Set due date' });
+    await dialog.getByLabel('Due date').fill('2099-12-31');
+    await dialog.getByRole('button', { name: 'Set' }).click();
+    await first.getByText('2099').waitFor();
+    await undo(page, 'Due 2099-12-31: ');
+    await expect.poll(() => first.getByText('2099').count()).toBe(0);
+  });
+
+  it('has a preview whose width the browser keeps', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?group=none&open=1');
+    const handle = page.getByRole('separator', { name: 'Width of the preview' });
+    await handle.press('ArrowLeft');
+    await handle.press('ArrowLeft');
+    expect(await handle.getAttribute('aria-valuenow')).toBe('540');
+    await page.reload();
+    await handle.waitFor();
+    expect(await handle.getAttribute('aria-valuenow')).toBe('540');
+    const before = await handle.boundingBox();
+    if (before === null) throw new Error('The handle is not visible.');
+    await page.mouse.move(before.x + 4, 300);
+    await page.mouse.down();
+    await page.mouse.move(before.x + 404, 300);
+    await page.mouse.up();
+    expect(await handle.getAttribute('aria-valuenow')).toBe('420');
+    await expectAccessible(page);
   });
 });

@@ -10,7 +10,7 @@ import { splitLines, tokenizeLines } from './http-tokens.ts';
 import { scrollRegionProps } from './scroll-region.ts';
 import classes from './http-message.module.css';
 
-/** Lines shown at first, and the most that are added at a time. */
+/** Lines shown at first by default, and the most that are added at a time. */
 const FOLDED_LINES = 24;
 const ADDED_LINES = 1_000;
 
@@ -19,10 +19,12 @@ interface HttpMessageProps {
   /** Its position among the evidence of the vulnerability. */
   number: number;
   vulnerabilityId: number;
+  /** Lines shown at first. */
+  foldedLines?: number;
 }
 
 /** Evidence: an HTTP request, a response or another text, with its embedded images. */
-export function HttpMessage({ text, number, vulnerabilityId }: HttpMessageProps) {
+export function HttpMessage({ text, number, vulnerabilityId, foldedLines = FOLDED_LINES }: HttpMessageProps) {
   const [isWrapped, setWrapped] = useState(false);
   const parts = useMemo(() => splitEvidence(text), [text]);
   const command = useMemo(() => curlCommand(requestOf(text)), [text]);
@@ -55,7 +57,13 @@ export function HttpMessage({ text, number, vulnerabilityId }: HttpMessageProps)
       </figcaption>
       {parts.map((part, index) =>
         part.attachmentId === undefined ? (
-          <Lines key={index} text={part.text} label={messages.label(number)} isWrapped={isWrapped} />
+          <Lines
+            key={index}
+            text={part.text}
+            label={messages.label(number)}
+            isWrapped={isWrapped}
+            foldedLines={foldedLines}
+          />
         ) : (
           <div key={index} className={classes.picture}>
             <AttachmentImage
@@ -74,11 +82,12 @@ interface LinesProps {
   text: string;
   label: string;
   isWrapped: boolean;
+  foldedLines: number;
 }
 
 /** Numbered lines with coloured tokens; a long text is folded. */
-function Lines({ text, label, isWrapped }: LinesProps) {
-  const [shownCount, setShownCount] = useState(FOLDED_LINES);
+function Lines({ text, label, isWrapped, foldedLines }: LinesProps) {
+  const [shownCount, setShownCount] = useState(foldedLines);
   const lines = useMemo(() => splitLines(text), [text]);
   const tokenized = useMemo(() => tokenizeLines(lines.slice(0, shownCount)), [lines, shownCount]);
   const remaining = lines.length - tokenized.length;
@@ -88,7 +97,7 @@ function Lines({ text, label, isWrapped }: LinesProps) {
       <pre
         className={classes.lines}
         data-wrapped={isWrapped || undefined}
-        data-folded={shownCount === FOLDED_LINES || undefined}
+        data-folded={shownCount === foldedLines || undefined}
         {...scrollRegionProps(label)}
       >
         {tokenized.map((tokens, index) => (

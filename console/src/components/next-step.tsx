@@ -110,11 +110,12 @@ export function NextStepButton({ control: { step, run, dismiss }, size = 'sm' }:
 
 interface RequestRetestDialogProps {
   id: number;
-  uploadImage: UploadImage | undefined;
+  uploadImage?: UploadImage | undefined;
   onClose: () => void;
 }
 
-function RequestRetestDialog({ id, uploadImage, onClose }: RequestRetestDialogProps) {
+/** Asks for a retest of a finding, with what was fixed. */
+export function RequestRetestDialog({ id, uploadImage, onClose }: RequestRetestDialogProps) {
   const [message, setMessage] = useState('');
   const request = useRequestRetest(id);
   return (

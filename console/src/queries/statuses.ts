@@ -18,8 +18,6 @@ export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
 
 export const statusName = (id: number): string => STATUS_NAMES[id] ?? String(id);
 
-export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
-
 export const phaseOf = (statusId: number): 'new' | 'open' | 'closed' =>
   statusId === 1 ? 'new' : statusId < FIXED ? 'open' : 'closed';
 

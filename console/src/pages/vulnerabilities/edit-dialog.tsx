@@ -1,4 +1,14 @@
-import { Button, Checkbox, Group, Loader, Stack, Text, Textarea, UnstyledButton } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Group,
+  Loader,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
@@ -136,6 +146,30 @@ function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
   );
 }
 
+function DueDateForm({ vulnerabilityIds, onClose }: FormProps) {
+  const [date, setDate] = useState('');
+  const change = useBulkUpdate();
+  const set = (due: string | null) => {
+    const label = due === null ? messages.noDueDate : messages.dueOn(due);
+    change.mutate({ ids: vulnerabilityIds, set: { due_on: due }, label });
+    onClose();
+  };
+  return (
+    <SubmitForm label="Set" disabled={date === ''} onSubmit={() => set(date)}>
+      <TextInput
+        type="date"
+        label={messages.editKinds.due}
+        data-autofocus
+        value={date}
+        onChange={(event) => setDate(event.currentTarget.value)}
+      />
+      <Button variant="subtle" color="gray" onClick={() => set(null)}>
+        {messages.noDueDate}
+      </Button>
+    </SubmitForm>
+  );
+}
+
 function CommentForm(props: FormProps) {
   const { data: user } = useQuery(currentUserQuery);
   return user === undefined ? <Loader size="sm" /> : <CommentEditor {...props} user={user} />;
@@ -211,6 +245,7 @@ const FORMS = {
   severity: SeverityForm,
   tags: TagsForm,
   assignee: AssigneeForm,
+  due: DueDateForm,
   comment: CommentForm,
 } as const;
 

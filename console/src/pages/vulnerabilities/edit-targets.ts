@@ -1,9 +1,9 @@
 import { maySetStatus } from '../../queries/statuses.ts';
 import type { VulnerabilityRights } from '../../session/permissions.ts';
 
-export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
+export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'due' | 'comment';
 
-export const EDIT_KINDS: readonly EditKind[] = ['status', 'severity', 'tags', 'assignee', 'comment'];
+export const EDIT_KINDS: readonly EditKind[] = ['status', 'severity', 'assignee', 'due', 'tags', 'comment'];
 
 /** A vulnerability to edit, with the user's permissions on it. */
 export interface EditTarget {
@@ -23,6 +23,7 @@ export function mayEdit(kind: EditKind, { status_id: from, rights }: EditTarget)
     case 'tags':
       return rights.triage;
     case 'assignee':
+    case 'due':
     case 'comment':
       return rights.comment;
   }

@@ -5,9 +5,13 @@ import { AssessmentName } from '../../components/assessment-name.tsx';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { useRowGroups } from '../../components/row-groups.tsx';
 import { toggleId } from '../../components/table-column.tsx';
+import { nextStepMessages } from '../../components/next-step-messages.ts';
+import { useBulkUpdate } from '../../queries/bulk-update.ts';
 import type { Severity } from '../../queries/enums.ts';
 import { type Grouping, useGroupedVulnerabilities } from '../../queries/grouped-vulnerabilities.ts';
+import { nextStepOf, statusOfStep } from '../../queries/next-steps.ts';
 import { findLoadedIndex, loadedRows } from '../../queries/paged-list.ts';
+import { statusName } from '../../queries/statuses.ts';
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
 import {
   omitUndefined,
@@ -130,6 +134,7 @@ export function useListState() {
   const targets = targetRows.map((one): EditTarget => ({ ...one, rights: rightsOf(one) }));
   const kinds = EDIT_KINDS.filter((kind) => targets.every((target) => mayEdit(kind, target)));
   const openEditor = (kind: EditKind) => () => targets.length > 0 && setEdit({ kind, targets });
+  const nextStep = useNextStepOf(targets, isStaff);
   const selectedColumns = useMemo(() => columns && ['title', ...columns], [columns]);
   return {
     open,
@@ -149,11 +154,41 @@ export function useListState() {
     draftIds: targets.flatMap(({ id, draft }) => (draft === true ? [id] : [])),
     kinds,
     openEditor,
+    nextStep,
     show,
     filter,
     updateParams,
     replaceParams,
   };
+}
+
+/** The next step that all of some vulnerabilities have in common, and what takes it. */
+function useNextStepOf(targets: readonly EditTarget[], isStaff: boolean) {
+  const navigate = useNavigate();
+  const change = useBulkUpdate();
+  /** The vulnerability to ask for a retest of. */
+  const [retested, setRetested] = useState<number>();
+  const steps = new Set(
+    targets.map(({ rights, ...target }) =>
+      nextStepOf({ ...target, rights: { ...rights, decide_retest: isStaff } }),
+    ),
+  );
+  const [step] = steps.size === 1 ? steps : [];
+  const statusId = step === undefined ? undefined : statusOfStep(step);
+  const [{ id } = { id: 0 }] = targets;
+  const run = () => {
+    if (statusId !== undefined)
+      change.mutate({
+        ids: targets.map((target) => target.id),
+        set: { status_id: statusId },
+        label: statusName(statusId),
+      });
+    else if (step === 'requestRetest') setRetested(id);
+    else void navigate({ to: `/vulnerabilities/${id}` });
+  };
+  const isPossible =
+    step !== undefined && step !== 'wait' && (statusId !== undefined || targets.length === 1);
+  return { step: isPossible ? step : undefined, run, retested, setRetested };
 }
 
 type ListState = ReturnType<typeof useListState>;
@@ -164,6 +199,7 @@ export const EDIT_KEYS: Readonly<Record<EditKind, string>> = {
   severity: 'e',
   comment: 'c',
   assignee: 'a',
+  due: 'd',
 };
 
 /** What a role must permit for an edit of any vulnerability. */
@@ -173,10 +209,11 @@ const KIND_PERMISSIONS: Readonly<Record<EditKind, Permission>> = {
   severity: 'report',
   comment: 'comment',
   assignee: 'comment',
+  due: 'comment',
 };
 
 export function useListShortcuts(state: ListState): void {
-  const { open, list, rows, selected, setSelected, show, updateParams, openEditor, kinds } = state;
+  const { open, list, rows, selected, setSelected, show, updateParams, openEditor, kinds, nextStep } = state;
   const permissions = usePermissions();
   const navigate = useNavigate();
   const canSelect = permissions.allows('comment');
@@ -207,6 +244,9 @@ export function useListShortcuts(state: ListState): void {
                 .filter((kind) => permissions.allows(KIND_PERMISSIONS[kind]))
                 .map((kind) => [EDIT_KEYS[kind], { label: messages.shortcuts[kind], run: openEditor(kind) }]),
             ),
+            ...(nextStep.step === undefined
+              ? {}
+              : { '.': { label: nextStepMessages.steps[nextStep.step], run: nextStep.run } }),
           }
         : {}),
       ...(permissions.allows('report')

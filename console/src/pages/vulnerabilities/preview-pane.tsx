@@ -1,21 +1,22 @@
 import { Alert, Button, Group, Loader, ScrollArea, Stack, Text, Title } from '@mantine/core';
-import { IconArrowsDiagonal, IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
+import { IconArrowsDiagonal, IconChevronDown, IconChevronUp, IconMessage, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { isClosed, vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
+import { useShortcuts } from '../../app/shortcuts.tsx';
 import { IconAction } from '../../components/page-actions.tsx';
-import { pluralize } from '../../components/pluralize.ts';
 import { AssessmentName } from '../../components/assessment-name.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { DueDate } from '../../components/due-date.tsx';
 import { PersonMark, TagDot } from '../../components/identity-marks.tsx';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { GoneNote } from '../../components/vulnerability-pills.tsx';
-import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
+import { NextStepButton, useNextStep } from '../../components/next-step.tsx';
+import { nextStepMessages } from '../../components/next-step-messages.ts';
+import { PaneHandle, usePaneWidth } from '../../components/pane-handle.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Time } from '../../components/time.tsx';
 import {
   AttachmentsPreview,
   EvidenceSections,
@@ -24,8 +25,11 @@ import {
   TextSections,
 } from './preview-sections.tsx';
 import { type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
-import { previewMessages } from './messages.ts';
+import { previewMessages, vulnerabilityListMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
+
+/** Pixels. */
+const PREVIEW_WIDTH = { initial: 500, min: 420, max: 640 };
 
 const DraftNote = lazy(() => import('../../components/draft-note.tsx'));
 
@@ -51,8 +55,10 @@ export default function PreviewPane({
   onEdit,
 }: VulnerabilityPreviewProps) {
   const { data, error } = useQuery(vulnerabilityQuery(id));
+  const pane = usePaneWidth('preview', PREVIEW_WIDTH);
   return (
-    <aside className={classes.pane} aria-label={previewMessages.label}>
+    <aside className={classes.pane} aria-label={previewMessages.label} style={{ flexBasis: pane.width }}>
+      <PaneHandle label={previewMessages.width} pane={pane} />
       <div className={classes.head}>
         <span className={classes.number}>#{id}</span>
         {index !== undefined && total !== undefined && (
@@ -77,92 +83,105 @@ export default function PreviewPane({
       </div>
       {error !== null && <Alert color="red">{errorText(error)}</Alert>}
       {data === undefined && error === null && <Loader m="md" size="sm" />}
-      {data !== undefined && (
-        <ScrollArea className={classes.body} key={id}>
-          <Stack gap="md" p="md">
-            <div>
-              <Title order={2} size="h2" className={classes.text} dir="auto">
-                {data.title}
-              </Title>
-              <DimmedText>
-                <AssessmentName uid={data.assessment_id} />
-              </DimmedText>
-            </div>
-            {data.draft === true && (
-              <Suspense>
-                <DraftNote vulnerability={data} />
-              </Suspense>
-            )}
-            <GoneNote vulnerability={data} />
-            <Group gap="xs">
-              <PreviewField kind="severity" data={data} onEdit={onEdit}>
-                <SeverityMark severity={data.severity} withLabel />
-                {data.cvss_score !== null && (
-                  <span className={classes.score}>{data.cvss_score.toFixed(1)}</span>
+      {data !== undefined && <Preview key={id} data={data} onEdit={onEdit} />}
+    </aside>
+  );
+}
+
+interface PreviewProps {
+  data: VulnerabilityWithRights;
+  onEdit: VulnerabilityPreviewProps['onEdit'];
+}
+
+function Preview({ data, onEdit }: PreviewProps) {
+  const { id, status_id, may } = data;
+  const navigate = useNavigate();
+  const nextStep = useNextStep(
+    { id, status_id, rights: may },
+    { onDecideRetest: () => void navigate({ to: `/vulnerabilities/${id}` }) },
+  );
+  useShortcuts(
+    nextStep.run === undefined ? {} : { '.': { label: nextStepMessages.label, run: nextStep.run } },
+  );
+  const hasNextStep = nextStep.step !== undefined || nextStep.dismiss !== undefined;
+  const tags = data.tags.map(({ id: tagId, name }) => <TagDot key={name} id={tagId} name={name} />);
+  return (
+    <>
+      <ScrollArea className={classes.body}>
+        <Stack gap={18} p="16px 20px 24px">
+          <div>
+            <Title order={2} size="h2" className={classes.text} dir="auto">
+              {data.title}
+            </Title>
+            <DimmedText>
+              <AssessmentName uid={data.assessment_id} />
+              {[...data.cve_ids, ...data.cwe_ids].map((reference) => ` · ${reference}`)}
+            </DimmedText>
+          </div>
+          {data.draft === true && (
+            <Suspense>
+              <DraftNote vulnerability={data} />
+            </Suspense>
+          )}
+          <GoneNote vulnerability={data} />
+          <Group gap={6}>
+            <PreviewField kind="severity" data={data} onEdit={onEdit}>
+              <SeverityMark severity={data.severity} withLabel />
+              {data.cvss_score !== null && (
+                <span className={classes.score}>{data.cvss_score.toFixed(1)}</span>
+              )}
+            </PreviewField>
+            <PreviewField kind="status" data={data} onEdit={onEdit}>
+              <StatusMark id={status_id} withLabel />
+            </PreviewField>
+            <PreviewField kind="assignee" data={data} onEdit={onEdit}>
+              <PersonMark person={data.assignee} withLabel />
+            </PreviewField>
+            {!isClosed(data) && (
+              <PreviewField kind="due" data={data} onEdit={onEdit}>
+                {data.due_on === null ? (
+                  vulnerabilityListMessages.noDueDate
+                ) : (
+                  <DueDate vulnerability={data} />
                 )}
               </PreviewField>
-              <PreviewField kind="status" data={data} onEdit={onEdit}>
-                <StatusMark id={data.status_id} withLabel />
-              </PreviewField>
-              <PreviewField kind="assignee" data={data} onEdit={onEdit}>
-                <PersonMark person={data.assignee} withLabel />
-              </PreviewField>
-              {(data.may.comment || data.comment_count > 0) && (
-                <PreviewField kind="comment" data={data} onEdit={onEdit}>
-                  {data.comment_count === 0 ? 'Comment' : pluralize(data.comment_count, 'comment')}
-                </PreviewField>
-              )}
-            </Group>
-            <Group gap="xs" fz="sm">
-              {data.tags.map(({ id: tagId, name }) => (
-                <TagDot key={name} id={tagId} name={name} />
-              ))}
-              {data.may.triage && (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  ml={data.tags.length === 0 ? -8 : 0}
-                  onClick={() => onEdit('tags', toTarget(data))}
-                >
-                  {previewMessages.addTags}
-                </Button>
-              )}
-            </Group>
-            <DescriptionList>
-              <DescriptionItem name="Reported">
-                <Time at={data.resolved_at} exact />
-              </DescriptionItem>
-              {data.due_on !== null && !isClosed(data) && (
-                <DescriptionItem name="Due">
-                  <DueDate vulnerability={data} />
-                </DescriptionItem>
-              )}
-              {data.cve_ids.length > 0 && (
-                <DescriptionItem name="CVE">{data.cve_ids.join(', ')}</DescriptionItem>
-              )}
-              {data.cwe_ids.length > 0 && (
-                <DescriptionItem name="CWE">{data.cwe_ids.join(', ')}</DescriptionItem>
-              )}
-              <DescriptionItem name="Source">{data.source}</DescriptionItem>
-            </DescriptionList>
-            <TextSections data={data} />
-            <EvidenceSections data={data} />
-            <AttachmentsPreview data={data} />
-            <LatestRetest id={id} />
-            <RecentComments data={data} />
-          </Stack>
-        </ScrollArea>
+            )}
+            <PreviewField kind="tags" data={data} onEdit={onEdit}>
+              {tags.length === 0 ? may.triage && previewMessages.addTags : tags}
+            </PreviewField>
+          </Group>
+          <LatestRetest id={id} />
+          <TextSections data={data} />
+          <EvidenceSections data={data} />
+          <AttachmentsPreview data={data} />
+          <RecentComments data={data} />
+        </Stack>
+      </ScrollArea>
+      {(hasNextStep || may.comment) && (
+        <div className={classes.foot}>
+          <NextStepButton control={nextStep} />
+          {may.comment && (
+            <Button
+              variant="subtle"
+              color="gray"
+              ml="auto"
+              leftSection={<IconMessage size={16} aria-hidden />}
+              onClick={() => onEdit('comment', toTarget(data))}
+            >
+              {previewMessages.comment}
+            </Button>
+          )}
+        </div>
       )}
-    </aside>
+      {nextStep.dialog}
+    </>
   );
 }
 
 const toTarget = (data: VulnerabilityWithRights): EditTarget => ({ ...data, rights: data.may });
 
-interface PreviewFieldProps {
+interface PreviewFieldProps extends PreviewProps {
   kind: EditKind;
-  data: VulnerabilityWithRights;
-  onEdit: VulnerabilityPreviewProps['onEdit'];
   children: ReactNode;
 }
 
@@ -176,7 +195,7 @@ function PreviewField({ kind, data, onEdit, children }: PreviewFieldProps) {
       </Text>
     );
   return (
-    <Button size="compact-sm" variant="default" onClick={() => onEdit(kind, target)}>
+    <Button size="xs" variant="default" className={classes.field} onClick={() => onEdit(kind, target)}>
       {children}
     </Button>
   );

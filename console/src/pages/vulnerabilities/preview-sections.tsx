@@ -6,6 +6,7 @@ import { recentCommentsQuery } from '../../queries/comments.ts';
 import { latestRetestQuery } from '../../queries/retests.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
+import { HttpMessage } from '../../components/http-message.tsx';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
@@ -20,6 +21,7 @@ const MAX_IMAGES = 4;
 /** Images that browsers display and that cannot contain scripts. */
 const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp)$/;
 const MAX_LOCATIONS = 10;
+const EVIDENCE_LINES = 12;
 
 interface SectionProps {
   data: Vulnerability;
@@ -89,9 +91,7 @@ export function EvidenceSections({ data }: SectionProps) {
       )}
       {requests[0] !== undefined && (
         <PreviewSection title={previewMessages.evidence(requests.length)}>
-          <Code block className={classes.evidence} tabIndex={0} role="region" aria-label="Evidence">
-            {requests[0]}
-          </Code>
+          <HttpMessage text={requests[0]} number={1} vulnerabilityId={data.id} foldedLines={EVIDENCE_LINES} />
         </PreviewSection>
       )}
     </>
