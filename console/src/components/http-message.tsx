@@ -7,6 +7,7 @@ import { curlCommand } from './curl-command.ts';
 import { splitEvidence } from './embedded-images.ts';
 import { httpMessageMessages as messages } from './http-message-messages.ts';
 import { splitLines, tokenizeLines } from './http-tokens.ts';
+import { useIsPrinting } from './printing.ts';
 import { scrollRegionProps } from './scroll-region.ts';
 import classes from './http-message.module.css';
 
@@ -78,7 +79,8 @@ interface LinesProps {
 
 /** Numbered lines with coloured tokens; a long text is folded. */
 function Lines({ text, label, isWrapped }: LinesProps) {
-  const [shownCount, setShownCount] = useState(FOLDED_LINES);
+  const [openCount, setOpenCount] = useState(FOLDED_LINES);
+  const shownCount = useIsPrinting() ? Infinity : openCount;
   const lines = useMemo(() => splitLines(text), [text]);
   const tokenized = useMemo(() => tokenizeLines(lines.slice(0, shownCount)), [lines, shownCount]);
   const remaining = lines.length - tokenized.length;
@@ -106,7 +108,7 @@ function Lines({ text, label, isWrapped }: LinesProps) {
         ))}
       </pre>
       {remaining > 0 && (
-        <UnstyledButton className={classes.more} onClick={() => setShownCount(shownCount + added)}>
+        <UnstyledButton className={classes.more} onClick={() => setOpenCount(shownCount + added)}>
           <IconChevronDown size={16} aria-hidden />
           {messages.showMoreLines(added, remaining)}
         </UnstyledButton>
