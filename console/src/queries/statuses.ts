@@ -14,8 +14,6 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   9: 'Out of scope',
 };
 
-export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
-
 export const statusName = (id: number): string => STATUS_NAMES[id] ?? String(id);
 
 export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
