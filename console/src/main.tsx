@@ -56,7 +56,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
       withGlobalClasses={false}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
+        <Notifications position="bottom-left" />
         <ShortcutsProvider>
           <RouterProvider router={router} />
         </ShortcutsProvider>

@@ -46,13 +46,12 @@ describeInBrowser('Console: drafts', () => {
 
     await page.goto(`/vulnerabilities/${id}`);
     await page.getByText('Only staff see this draft.').waitFor();
-    await page.getByRole('button', { name: 'Add a comment' }).click();
     await page.getByText('Comments on a draft are internal').waitFor();
-    expect(await page.getByRole('checkbox', { name: /^Internal/ }).count()).toBe(0);
+    expect(await page.getByRole('checkbox', { name: 'Staff only' }).count()).toBe(0);
     await page.getByRole('textbox', { name: 'Comment', exact: true }).fill('Is this exploitable?');
     await expectAccessibleInAllViews(page);
-    await page.getByRole('button', { name: 'Post comment' }).click();
-    await page.getByRole('article').getByText('Internal, staff only').waitFor();
+    await page.getByRole('button', { name: 'Comment', exact: true }).click();
+    await page.getByRole('article').getByText('Staff only').waitFor();
 
     await page.getByRole('button', { name: 'Publish' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish 1 draft' });
@@ -66,9 +65,8 @@ describeInBrowser('Console: drafts', () => {
     await page.getByText('Only staff see this draft.').waitFor({ state: 'detached' });
     await page.getByText('Published by').waitFor();
     expect(await isDraft(id)).toBe(false);
-    await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByText('published the draft').waitFor();
-    expect(await page.getByRole('list', { name: 'Timeline' }).getByText('Draft:').count()).toBe(0);
+    expect(await page.getByRole('list', { name: 'Discussion' }).getByText('Draft:').count()).toBe(0);
     await page.goto(`/vulnerabilities/${published}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(await page.getByRole('button', { name: 'Publish' }).count()).toBe(0);

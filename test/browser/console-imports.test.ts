@@ -152,7 +152,7 @@ describeInBrowser('Console: imports', () => {
     await grid.getByRole('link', { name: 'It goes' }).click();
     await page.getByText('Gone since Nov 10, 2025').waitFor();
     await page.getByText('The latest scan no longer detects this').waitFor();
-    await page.getByRole('complementary', { name: 'Details' }).getByText('Gone since').waitFor();
+    await page.getByRole('region', { name: 'Details' }).getByText('Gone since').waitFor();
     await expectAccessible(page, page.getByRole('main'));
 
     await page.getByRole('link', { name: 'Imports' }).click();

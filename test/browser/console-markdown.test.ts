@@ -49,8 +49,7 @@ describeInBrowser('Console: Markdown', () => {
       await expect.poll(() => page.getByText(NOTICE).count()).toBe(2);
       expect(await commentsOf(page).first().textContent()).toContain(text.slice(0, 10_000));
       await page.locator('strong', { hasText: 'remark' }).waitFor();
-      await page.getByRole('tab', { name: 'Timeline' }).click();
-      await page.getByText('reported this vulnerability').waitFor();
+      await page.getByRole('list', { name: 'Discussion' }).getByText('reported it').waitFor();
     },
   );
 

@@ -89,12 +89,12 @@ describeInBrowser('Console: roles', () => {
     await make.testingSession(uid, member.id, START, START + HOUR);
   });
 
-  const facts = (page: Page) => page.getByRole('complementary', { name: 'Details' });
+  const facts = (page: Page) => page.getByRole('region', { name: 'Properties' });
   /** The names of all controls in a part of a page, except links, tabs and what only reads. */
   async function controlsOf(part: Locator): Promise<string[]> {
     const names = await part.locator('button, [role=combobox], input, textarea, select').evaluateAll((all) =>
       all
-        .filter((one) => one.getAttribute('role') !== 'tab' && (one as HTMLElement).checkVisibility())
+        .filter((one) => one.closest('[role=tab], [role=radiogroup]') === null && one.checkVisibility())
         .map((one) => {
           const visible = one.cloneNode(true) as Element;
           for (const hidden of visible.querySelectorAll('[aria-hidden="true"]')) hidden.remove();
@@ -129,11 +129,9 @@ describeInBrowser('Console: roles', () => {
     await facts(page).getByText('Unassigned').waitFor();
     await facts(page).getByText('No due date').waitFor();
     await facts(page).getByText('of roles').waitFor();
-    expect(await page.getByRole('region', { name: 'Attachments' }).count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Files' }).count()).toBe(0);
     expect(await page.getByText('Only staff can edit').count()).toBe(0);
-    await page.getByRole('tab', { name: 'Retests' }).click();
-    await page.getByText('No retests.').waitFor();
-    for (const key of ['s', 'e', 'a', 't', 'c', 'E']) await page.keyboard.press(key);
+    for (const key of ['s', 'e', 'a', 't', 'd', 'c', 'E', '.']) await page.keyboard.press(key);
     expect(await page.getByRole('menuitem').count()).toBe(0);
     expect(new URL(page.url()).pathname).toBe(`/vulnerabilities/${own}`);
     await expectAccessibleInAllViews(page);
@@ -157,11 +155,10 @@ describeInBrowser('Console: roles', () => {
       'Pending verification',
     ]);
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
-    await page.getByRole('button', { name: 'Add a comment' }).waitFor();
+    await page.getByRole('textbox', { name: 'Comment', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'Edit', exact: true }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'More actions' }).count()).toBe(0);
-    await page.getByRole('tab', { name: 'Retests' }).click();
-    await page.getByRole('button', { name: 'Request retest' }).waitFor();
+    await page.getByRole('button', { name: 'Start fix' }).waitFor();
     await expectAccessibleInAllViews(page);
     await facts(page).locator('[data-change=status]').click();
     await page.getByRole('menuitem', { name: 'Fix in progress' }).click();
@@ -183,7 +180,10 @@ describeInBrowser('Console: roles', () => {
       'Add tags',
     ]);
     expect(await page.getByRole('link', { name: 'Edit', exact: true }).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Edit title' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Create similar' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Edit title' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
     expect(await statusOptions(page)).toHaveLength(9);
     await expectAccessibleInAllViews(page);
     await page.goto(`/vulnerabilities/${ofStaff}/edit`);
@@ -218,7 +218,7 @@ describeInBrowser('Console: roles', () => {
     expect(await page.getByRole('button', { name: /retest$/ }).count()).toBe(0);
     const author = await assay.enter('admin', `/vulnerabilities/${retested}`);
     await author.getByRole('button', { name: 'Cancel the retest' }).waitFor();
-    expect(await author.getByRole('radio').count()).toBe(0);
+    expect(await author.getByRole('radio', { name: 'The fix works' }).count()).toBe(0);
   });
 
   it('asks for the reason of a dismissal on the page, in the form and in the list', async () => {

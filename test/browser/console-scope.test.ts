@@ -24,6 +24,7 @@ describeInBrowser('Console: outside the scope', () => {
     const row = page.getByRole('row').filter({ hasText: 'Found beside the scope' });
     await row.getByText('Outside scope').waitFor();
     await page.goto(`/vulnerabilities/${id}`);
+    await page.getByRole('button', { name: '2 assets' }).click();
     await expect.poll(() => page.getByText('Outside scope').count()).toBe(2);
     await page.getByText('198.51.100.71 Outside scope').waitFor();
     await page.goto(`/assets/${first.uid}`);

@@ -74,7 +74,7 @@ describeInBrowser('Console: uploads', () => {
     const page = await assay.enter('admin', `/vulnerabilities/${id}`, { expectedStatuses: [429] });
     let isFull = true;
     await intercept(page, '**/attachments', (route) => (isFull ? refuse(route) : route.continue()));
-    const files = page.getByRole('region', { name: 'Attachments' });
+    const files = page.getByRole('region', { name: 'Files' });
     const chooser = page.waitForEvent('filechooser');
     await files.getByRole('button', { name: 'Choose files' }).click();
     await (
@@ -84,6 +84,6 @@ describeInBrowser('Console: uploads', () => {
     expect(await files.getByText('Upload failed').count()).toBe(0);
     isFull = false;
     await page.getByText('late.txt attached').waitFor();
-    await files.getByRole('heading', { name: 'Attachments 1' }).waitFor();
+    await files.getByRole('heading', { name: 'Files 1' }).waitFor();
   });
 });

@@ -149,7 +149,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await first.getByText(overdue).waitFor();
     await first.getByRole('link').click();
-    await page.getByRole('complementary', { name: 'Details' }).getByText(overdue).waitFor();
+    await page.getByRole('region', { name: 'Properties' }).getByText(overdue).waitFor();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(listUrl('closed'));
     await rowsOf(page).first().waitFor();

@@ -17,23 +17,11 @@ import {
 } from '../../console/src/pages/vulnerabilities/messages.ts';
 import {
   activityMessages,
+  changeMessages,
   conflictMessages,
   vulnerabilityFormMessages,
   vulnerabilityMessages,
 } from '../../console/src/pages/vulnerability/messages.ts';
-import { timelineChanges, timelineText } from '../../console/src/pages/vulnerability/timeline-text.ts';
-import type { TimelineEntry } from '../../client/src/openapi-types.ts';
-
-const entry = (members: Partial<TimelineEntry>): TimelineEntry => ({
-  id: 1,
-  kind: 'edited',
-  at: '2026-11-02T10:00:00Z',
-  user: null,
-  before: null,
-  after: null,
-  comment: null,
-  ...members,
-});
 
 describe('Console messages: vulnerability list', () => {
   it('name how many vulnerabilities an action changes', () => {
@@ -60,46 +48,20 @@ describe('Console messages: vulnerability page', () => {
     expect(vulnerabilityMessages.attached(['a.txt'])).toBe('a.txt attached');
     expect(vulnerabilityMessages.attached(['a.txt', 'b.txt'])).toBe('2 files attached');
     expect(vulnerabilityMessages.deletedComments(0)).toBe('0 comments');
-    expect(activityMessages.retestsTab(0)).toBe('Retests');
-    expect(activityMessages.retestsTab(2)).toBe('Retests (2)');
+    expect(activityMessages.comments(0)).toBe('Comments');
+    expect(activityMessages.comments(2_000)).toBe('Comments 2,000');
+    expect(vulnerabilityMessages.position(2, 1_302)).toBe('2 of 1,302');
+    expect(vulnerabilityMessages.position(2, undefined)).toBe('2');
     expect(conflictMessages.remaining(1)).toBe('1 field left to choose');
     expect(conflictMessages.onlyMine(['Title', 'Tags'])).toBe('Changed by you only, and kept: Title, Tags.');
     expect(vulnerabilityFormMessages.moveUp('step', 2)).toBe('Move step 2 up');
   });
 
-  it.each<[string, Partial<TimelineEntry>]>([
-    ['reported this vulnerability', { kind: 'created' }],
-    ['published the draft', { before: { draft: true }, after: { draft: false } }],
-    ['set the status to Fixed', { kind: 'status', after: { status_id: 5, status: 'Fixed' } }],
-    [
-      'changed the status from Pending fix to Fixed',
-      {
-        kind: 'status',
-        before: { status_id: 2, status: 'Pending Fix' },
-        after: { status_id: 5, status: 'Fixed' },
-      },
-    ],
-    [
-      'added the tags a, b and removed the tag c',
-      { kind: 'tags', before: { tags: ['c'] }, after: { tags: ['a', 'b'] } },
-    ],
-    ['added a comment that has been deleted', { kind: 'comment' }],
-    ['attached a.txt', { kind: 'attachment', after: { attachments: [{ filename: 'a.txt' }] } }],
-    ['deleted a.txt', { kind: 'attachment', before: { attachments: [{ filename: 'a.txt' }] } }],
-    ['requested a retest: Done.', { kind: 'retest', after: { status: 'requested', message: 'Done.' } }],
-    ['marked the retest as failed', { kind: 'retest', after: { status: 'failed' } }],
-    ['marked the retest as failed: No.', { kind: 'retest', after: { status: 'failed', message: 'No.' } }],
-    ['found it again in a report', { kind: 'seen' }],
-    ['no longer found it in a report', { kind: 'gone' }],
-  ])('describe a timeline entry: %s', (text, members) => {
-    expect(timelineText(entry(members))).toBe(text);
-  });
-
-  it('list the changed properties of a timeline entry', () => {
-    expect(timelineChanges(entry({ before: { due_on: null }, after: { due_on: '2027-01-01' } }))).toEqual([
-      { name: 'Due on', before: '', after: '2027-01-01' },
-    ]);
-    expect(timelineChanges(entry({ before: { draft: true }, after: { draft: false } }))).toEqual([]);
+  it('name the tags and files of a change', () => {
+    expect(changeMessages.tagsAdded(['a', 'b'])).toBe('added the tags a, b');
+    expect(changeMessages.tagsRemoved(['c'])).toBe('removed the tag c');
+    expect(changeMessages.attached(['a.txt'])).toBe('attached a.txt');
+    expect(changeMessages.filesDeleted([])).toBe('deleted a file');
   });
 });
 

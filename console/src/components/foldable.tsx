@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { commonMessages } from './messages.ts';
+import { useIsPrinting } from './printing.ts';
 import classes from './foldable.module.css';
 
 const messages = commonMessages.fold;
@@ -75,7 +76,7 @@ interface FoldableListProps<Item> {
 export function FoldableList<Item>({ items, className, children }: FoldableListProps<Item>) {
   const id = useId();
   const [isExpanded, setExpanded] = useState(false);
-  const shown = isExpanded ? items : items.slice(0, FOLDED_ITEMS);
+  const shown = useIsPrinting() || isExpanded ? items : items.slice(0, FOLDED_ITEMS);
   return (
     <>
       <ul id={id} className={className}>

@@ -7,6 +7,7 @@ import { curlCommand } from './curl-command.ts';
 import { splitEvidence } from './embedded-images.ts';
 import { httpMessageMessages as messages } from './http-message-messages.ts';
 import { splitLines, tokenizeLines } from './http-tokens.ts';
+import { useIsPrinting } from './printing.ts';
 import { scrollRegionProps } from './scroll-region.ts';
 import classes from './http-message.module.css';
 
@@ -87,7 +88,8 @@ interface LinesProps {
 
 /** Numbered lines with coloured tokens; a long text is folded. */
 function Lines({ text, label, isWrapped, foldedLines }: LinesProps) {
-  const [shownCount, setShownCount] = useState(foldedLines);
+  const [openCount, setOpenCount] = useState(foldedLines);
+  const shownCount = useIsPrinting() ? Infinity : openCount;
   const lines = useMemo(() => splitLines(text), [text]);
   const tokenized = useMemo(() => tokenizeLines(lines.slice(0, shownCount)), [lines, shownCount]);
   const remaining = lines.length - tokenized.length;
@@ -115,7 +117,7 @@ function Lines({ text, label, isWrapped, foldedLines }: LinesProps) {
         ))}
       </pre>
       {remaining > 0 && (
-        <UnstyledButton className={classes.more} onClick={() => setShownCount(shownCount + added)}>
+        <UnstyledButton className={classes.more} onClick={() => setOpenCount(shownCount + added)}>
           <IconChevronDown size={16} aria-hidden />
           {messages.showMoreLines(added, remaining)}
         </UnstyledButton>

@@ -1,5 +1,5 @@
 import type { ReactNode, MouseEvent } from 'react';
-import { useRouter } from '@tanstack/react-router';
+import { type HistoryState, useRouter } from '@tanstack/react-router';
 import classes from './data-table.module.css';
 import { personName } from '../queries/people.ts';
 
@@ -41,16 +41,18 @@ interface RowLinkProps {
   /** Path in the console. */
   to: string;
   title?: string;
+  /** @returns what the page learns of the list, whose address it gets */
+  state?: (list: string) => HistoryState;
   children: ReactNode;
 }
 
 /** A link in a row. It skips the router's Link, which is too slow for the hundreds drawn while scrolling. */
-export function RowLink({ to, title, children }: RowLinkProps) {
+export function RowLink({ to, title, state, children }: RowLinkProps) {
   const router = useRouter();
   const open = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    void router.navigate({ to });
+    void router.navigate({ to, ...(state && { state: state(router.latestLocation.href) }) });
   };
   return (
     <a href={to} title={title} dir="auto" className={classes.link} onClick={open}>

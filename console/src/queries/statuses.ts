@@ -14,9 +14,9 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   9: 'Out of scope',
 };
 
-export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
-
 export const statusName = (id: number): string => STATUS_NAMES[id] ?? String(id);
+
+export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
 
 export const phaseOf = (statusId: number): 'new' | 'open' | 'closed' =>
   statusId === 1 ? 'new' : statusId < FIXED ? 'open' : 'closed';

@@ -168,16 +168,12 @@ export function refreshCounts(client: QueryClient): void {
 
 const TIMELINE_PAGE_SIZE = 50;
 
-/** Reads the timeline by page (operation 31). */
-export const timelineQuery = (id: number, newestFirst: boolean) =>
+/** Reads the timeline by page, newest first (operation 31). */
+export const timelineQuery = (id: number) =>
   infiniteQueryOptions({
-    queryKey: ['vulnerability', id, 'timeline', newestFirst],
+    queryKey: ['vulnerability', id, 'timeline'],
     async queryFn({ pageParam, signal }) {
-      const query = {
-        'page[size]': TIMELINE_PAGE_SIZE,
-        'page[after]': pageParam,
-        sort: newestFirst ? ('-at' as const) : ('at' as const),
-      };
+      const query = { 'page[size]': TIMELINE_PAGE_SIZE, 'page[after]': pageParam, sort: '-at' as const };
       const params = { path: { id }, query };
       return parsePage<TimelineEntry>(await api.GET('/v1/vulnerabilities/{id}/timeline', { params, signal }));
     },

@@ -1,5 +1,5 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { AssessmentName } from '../../components/assessment-name.tsx';
 import { useDensity } from '../../components/density.ts';
@@ -9,6 +9,7 @@ import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { RowLink, type Column, StackedCell } from '../../components/table-column.tsx';
 import { Age, Time } from '../../components/time.tsx';
 import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
+import { findTrail } from '../../queries/finding-trail.ts';
 import { organizationsQuery } from '../../queries/organizations.ts';
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
 import { useIsStaff } from '../../session/permissions.ts';
@@ -22,11 +23,18 @@ const WIDE_TABLE = 860;
 /** Pixels of a table on a phone. */
 const PHONE_TABLE = 600;
 
-const TitleLink = ({ row: { id, title } }: { row: VulnerabilityRow }) => (
-  <RowLink to={`/vulnerabilities/${id}`} title={title}>
-    {title}
-  </RowLink>
-);
+function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
+  const client = useQueryClient();
+  return (
+    <RowLink
+      to={`/vulnerabilities/${id}`}
+      title={title}
+      state={(list) => ({ trail: findTrail(client, id, list) })}
+    >
+      {title}
+    </RowLink>
+  );
+}
 
 /** What a row shows besides its own fields. */
 interface RowContext {

@@ -1,0 +1,11 @@
+import { useSyncExternalStore } from 'react';
+
+const PRINT = matchMedia('print');
+
+function subscribe(onChange: () => void): () => void {
+  PRINT.addEventListener('change', onChange);
+  return () => PRINT.removeEventListener('change', onChange);
+}
+
+/** Whether the page is being printed: paper shows what the screen folds. */
+export const useIsPrinting = (): boolean => useSyncExternalStore(subscribe, () => PRINT.matches);
