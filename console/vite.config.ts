@@ -61,6 +61,15 @@ function packed(): Plugin {
   };
 }
 
+/** Of packages, what only pages with a list or a form take. */
+const OF_LISTS =
+  /@tanstack\/(react-)?(table|virtual)|@mantine\/form|\/(Checkbox|Combobox|Pill|PillsInput|Select|TagsInput|Textarea)\//;
+/** Of the former, what the frame takes as well. */
+const OF_FRAME =
+  /@tanstack\/store|@mantine\/core\/esm\/(core\/utils|utils\/Floating|components\/Popover)\/|\/CheckIcon\./;
+
+const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id);
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -85,7 +94,14 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What three pages and more take of packages comes as one file: to ask for each of forty costs a fifth of a load.
-        codeSplitting: { groups: [{ name: 'packages', test: /node_modules/, minShareCount: 3 }] },
+        // Those of lists and forms, which Home does not take, are another one. A group also takes what its own need.
+        codeSplitting: {
+          groups: [
+            { name: 'frame-packages', test: OF_FRAME, priority: 2 },
+            { name: 'packages', test: isOfEveryPage, minShareCount: 3, priority: 1 },
+            { name: 'list-packages', test: /node_modules/, minShareCount: 3 },
+          ],
+        },
       },
     },
   },
