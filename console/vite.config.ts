@@ -61,14 +61,14 @@ function packed(): Plugin {
   };
 }
 
-/** Of packages, what only pages with a list or a form take. */
-const OF_LISTS =
-  /@tanstack\/(react-)?(table|virtual)|@mantine\/form|\/(Checkbox|Combobox|Pill|PillsInput|Select|TagsInput|Textarea)\//;
-/** Of the former, what the frame takes as well. */
-const OF_FRAME =
-  /@tanstack\/store|@mantine\/core\/esm\/(core\/utils|utils\/Floating|components\/Popover)\/|\/CheckIcon\./;
+/** Packages that only pages with a list take. */
+const OF_LISTS = /@tanstack\/(react-)?(table|virtual)/;
+/** Those that only forms take. */
+const OF_FORMS = /@mantine\/form/;
+/** What the frame takes as well of what those need. */
+const OF_FRAME = /@tanstack\/store/;
 
-const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id);
+const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id) && !OF_FORMS.test(id);
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -94,12 +94,13 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What three pages and more take of packages comes as one file: to ask for each of forty costs a fifth of a load.
-        // Those of lists and forms, which Home does not take, are another one. A group also takes what its own need.
+        // Home does not take those of lists and forms. A group also takes what its own need.
         codeSplitting: {
           groups: [
             { name: 'frame-packages', test: OF_FRAME, priority: 2 },
             { name: 'packages', test: isOfEveryPage, minShareCount: 3, priority: 1 },
-            { name: 'list-packages', test: /node_modules/, minShareCount: 3 },
+            { name: 'list-packages', test: OF_LISTS },
+            { name: 'form-packages', test: OF_FORMS },
           ],
         },
       },

@@ -107,7 +107,7 @@ function Actions() {
   const canReport = usePermissions().allows('report');
   const { data: assessments = [] } = useQuery(activeAssessmentsQuery);
   return (
-    <>
+    <div className={classes.actions}>
       {canImport && (
         <Button
           component={Link}
@@ -121,7 +121,7 @@ function Actions() {
       {canReport && assessments.length > 0 && (
         <NewButton itemName={messages.newFinding} to="/vulnerabilities/new" />
       )}
-    </>
+    </div>
   );
 }
 
