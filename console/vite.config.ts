@@ -61,6 +61,15 @@ function packed(): Plugin {
   };
 }
 
+/** Packages that only pages with a list take. */
+const OF_LISTS = /@tanstack\/(react-)?(table|virtual)/;
+/** Those that only forms take. */
+const OF_FORMS = /@mantine\/form/;
+/** What the frame takes as well of what those need. */
+const OF_FRAME = /@tanstack\/store/;
+
+const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id) && !OF_FORMS.test(id);
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -85,7 +94,15 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What three pages and more take of packages comes as one file: to ask for each of forty costs a fifth of a load.
-        codeSplitting: { groups: [{ name: 'packages', test: /node_modules/, minShareCount: 3 }] },
+        // Home does not take those of lists and forms. A group also takes what its own need.
+        codeSplitting: {
+          groups: [
+            { name: 'frame-packages', test: OF_FRAME, priority: 2 },
+            { name: 'packages', test: isOfEveryPage, minShareCount: 3, priority: 1 },
+            { name: 'list-packages', test: OF_LISTS },
+            { name: 'form-packages', test: OF_FORMS },
+          ],
+        },
       },
     },
   },

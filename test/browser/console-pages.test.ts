@@ -7,7 +7,7 @@ import { useSharedConsole } from '../harness/console.ts';
 
 /** The heading of each page, and a selector of loaded content. */
 const PAGES: Readonly<Record<string, { heading: string; content: string }>> = {
-  '': { heading: 'Home', content: 'section:has-text("Open by severity") a' },
+  '': { heading: 'Home', content: 'tbody [role=img]' },
   vulnerabilities: { heading: 'Vulnerabilities', content: '[role=grid] a' },
   assets: { heading: 'Assets', content: '[role=grid] a' },
   assessments: { heading: 'Assessments', content: '[role=grid] a' },

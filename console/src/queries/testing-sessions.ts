@@ -119,16 +119,3 @@ async function fetchServerTime(uid: string): Promise<number> {
   const serverTime = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(serverTime) ? Date.now() : serverTime;
 }
-
-/** Sums the testing hours since a time, over all visible assessments (operation 41). */
-export const hoursSinceQuery = (since: string) =>
-  queryOptions({
-    queryKey: ['hours-since', since],
-    async queryFn({ signal }) {
-      let hours = 0;
-      const query = { 'filter[since]': since, 'page[size]': 200 };
-      for await (const session of api.rows('/v1/testing_sessions', { params: { query }, signal }))
-        hours += session.hours;
-      return hours;
-    },
-  });

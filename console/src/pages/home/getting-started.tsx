@@ -1,54 +1,140 @@
-import { Anchor, Paper, Text, Title } from '@mantine/core';
+import { Button } from '@mantine/core';
+import { IconCheck, IconFileImport, IconPencil, IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { DimmedText } from '../../components/dimmed-text.tsx';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { AssessmentName } from '../../components/assessment-name.tsx';
+import { fillSentence } from '../../components/fill-sentence.ts';
+import { Time } from '../../components/time.tsx';
+import { activeAssessmentsQuery } from '../../queries/assessments.ts';
 import {
   currentUserQuery,
-  useAssetPermissions,
   useCanCreateAssessments,
   useCanImport,
+  usePermissions,
 } from '../../session/permissions.ts';
-import { homeMessages as messages } from './messages.ts';
-import classes from './home-page.module.css';
+import { homeMessages } from './messages.ts';
+import classes from './getting-started.module.css';
 
-const STEPS = [
-  { to: '/assessments', step: 'assessment', for: 'creators' },
-  { to: '/assets', step: 'assets', for: 'assetWriters' },
-  { to: '/imports', step: 'report', for: 'importers' },
-  { to: '/people', step: 'people', for: 'admins' },
-] as const;
+const messages = homeMessages.start;
 
-/** Shown on the home page until there are findings. */
+const AssessmentForm = lazy(async () => ({
+  default: (await import('../assessments/assessment-form.tsx')).AssessmentForm,
+}));
+
+/** The steps to the first finding, in place of the page. */
 export function GettingStarted() {
   const { data: user } = useQuery(currentUserQuery);
+  const { data: assessments } = useQuery(activeAssessmentsQuery);
   const canCreate = useCanCreateAssessments();
-  const isFor = {
-    creators: canCreate,
-    assetWriters: useAssetPermissions().write,
-    importers: useCanImport(),
-    admins: user?.admin === true,
-  };
-  const steps = STEPS.filter((item) => isFor[item.for]);
+  const canImport = useCanImport();
+  const { allows } = usePermissions();
+  const canReport = allows('report');
+  const assessment = assessments?.[0];
+  if (!canCreate && !canImport && !canReport) return <p className={classes.hint}>{messages.member}</p>;
   return (
-    <Paper component="section" withBorder p="lg" className={classes.card}>
-      <Title order={2} size="h4">
-        {messages.noFindings}
-      </Title>
-      <Text c="dimmed" mb={steps.length > 0 ? 'md' : 0}>
-        {user?.admin === true ? messages.startAsAdmin : messages.startAsMember}
-      </Text>
-      {steps.length > 0 && (
-        <ol className={classes.steps}>
-          {steps.map(({ to, step }) => (
-            <li key={to}>
-              <Anchor component={Link} to={to} fw={600}>
-                {messages.steps[step][0]}
-              </Anchor>
-              <DimmedText>{messages.steps[step][1]}</DimmedText>
-            </li>
-          ))}
-        </ol>
+    <div className={classes.start}>
+      <header>
+        <h2>{messages.title}</h2>
+        <p>{messages.hint}</p>
+      </header>
+      <ol className={classes.steps}>
+        <Step
+          number={1}
+          state={assessment === undefined ? 'current' : 'done'}
+          title={messages.assessment}
+          hint={
+            assessment === undefined
+              ? messages.assessmentHint
+              : fillSentence(messages.assessmentCreated, {
+                  assessment: (
+                    <Link to="/assessments/$uid" params={{ uid: assessment.uid }}>
+                      <AssessmentName uid={assessment.uid} />
+                    </Link>
+                  ),
+                  at: <Time at={assessment.created_at} />,
+                })
+          }
+        >
+          {assessment === undefined && canCreate && <CreateAssessment />}
+        </Step>
+        <Step
+          number={2}
+          state={assessment === undefined ? 'later' : 'current'}
+          title={messages.report}
+          hint={messages.reportHint}
+        >
+          {assessment !== undefined && (
+            <>
+              {canImport && (
+                <Button component={Link} to="/imports" leftSection={<IconFileImport size={16} aria-hidden />}>
+                  {messages.chooseReport}
+                </Button>
+              )}
+              {canReport && (
+                <Button
+                  component={Link}
+                  to="/vulnerabilities/new"
+                  variant="default"
+                  leftSection={<IconPencil size={16} aria-hidden />}
+                >
+                  {messages.writeFinding}
+                </Button>
+              )}
+            </>
+          )}
+        </Step>
+        <Step number={3} state="later" title={messages.check} hint={messages.checkHint} />
+      </ol>
+      {user?.admin === true && (
+        <div className={classes.note}>
+          <p>{messages.afterwards}</p>
+          <Button
+            component={Link}
+            to="/people"
+            size="xs"
+            variant="default"
+            leftSection={<IconUserPlus size={16} aria-hidden />}
+          >
+            {messages.invite}
+          </Button>
+        </div>
       )}
-    </Paper>
+    </div>
   );
 }
+
+function CreateAssessment() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{messages.assessment}</Button>
+      {isOpen && (
+        <Suspense>
+          <AssessmentForm onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+interface StepProps {
+  number: number;
+  state: 'done' | 'current' | 'later';
+  title: string;
+  hint: ReactNode;
+  children?: ReactNode;
+}
+
+const Step = ({ number, state, title, hint, children }: StepProps) => (
+  <li data-state={state} aria-current={state === 'current' ? 'step' : undefined}>
+    <span className={classes.number}>
+      {state === 'done' ? <IconCheck size={16} aria-label={messages.done} role="img" /> : number}
+    </span>
+    <div>
+      <h3>{title}</h3>
+      <p>{hint}</p>
+      {children !== undefined && <div className={classes.actions}>{children}</div>}
+    </div>
+  </li>
+);

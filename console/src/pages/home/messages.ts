@@ -1,19 +1,63 @@
-import type { SummaryOfVulnerabilities } from '../../../../client/src/openapi-types.ts';
+import type { Retest, SummaryOfVulnerabilities } from '../../../../client/src/openapi-types.ts';
+import { pluralize, pluralForm } from '../../components/pluralize.ts';
 
-/** Strings of the home page. */
+/** Strings of the home page. The number of a count is `{count}`. */
 export const homeMessages = {
-  assigned: 'Assigned to me',
-  due: 'Due soon or overdue',
-  newSinceVisit: 'New since your last visit',
-  firstVisit: 'This is your first visit in this browser.',
-  lastVisit: 'Last visit: {at}',
-  retests: 'Pending retests',
-  hours: 'Testing hours this month',
-  imports: 'Running imports',
-  noImports: 'No imports are running.',
-  importReport: 'Import a report',
-  bySeverity: 'Open by severity',
-  byAge: 'Open by age',
+  sections: {
+    overdue: 'Overdue',
+    decisions: 'Needs your decision',
+    retested: 'Retests that came back',
+    new: 'New since your last visit',
+    assigned: 'Assigned to you',
+    waiting: 'Retests to decide',
+    drafts: 'Drafts',
+  },
+  ending: 'Assessments that end this week',
+  failedImports: 'Imports that failed',
+  newHosts: 'New hosts this week',
+  counts: {
+    overdue: () => '{count} overdue',
+    review: () => '{count} to review',
+    gone: () => '{count} gone from the latest report',
+    retested: (count: number) => `{count} ${pluralForm(count, 'retest')} came back`,
+    new: () => '{count} new since your last visit',
+    assigned: () => '{count} assigned to you',
+    waiting: (count: number) => `{count} ${pluralForm(count, 'retest')} to decide`,
+    drafts: (count: number) => `{count} ${pluralForm(count, 'draft')} to publish`,
+    ending: (count: number) =>
+      `{count} ${pluralForm(count, 'assessment')} ${pluralForm(count, 'ends', 'end')} this week`,
+    failed: (count: number) => `{count} ${pluralForm(count, 'import')} failed`,
+    hosts: (count: number) => `{count} new ${pluralForm(count, 'host')}`,
+  },
+  showMore: (count: number) => `Show ${count.toLocaleString()} more`,
+  nothing: 'Nothing waits for you.',
+  reportedBy: (name: string) => `Reported by ${name}`,
+  writtenBy: (name: string) => `Written by ${name}`,
+  writtenByYou: 'Written by you',
+  notInReport: 'No longer in the newest report',
+  ends: 'ends {on}',
+  openCount: (count: number) => `${count.toLocaleString()} open`,
+  openPorts: (count: number) => pluralize(count, 'open port'),
+  stoppedAtLine: (line: number) => `stopped at line ${line.toLocaleString()}`,
+  outcomes: {
+    verified: 'Fix verified',
+    failed: 'Still exploitable',
+    blocked: 'Could not be tested',
+    cancelled: 'Retest cancelled',
+    requested: 'Retest requested',
+  } satisfies Record<Retest['status'], string>,
+  quote: (text: string) => `“${text}”`,
+
+  overview: 'Overview',
+  openFindings: 'Open findings',
+  showTable: 'Show as table',
+  showChart: 'Show as chart',
+  trend: (change: number, days: number) =>
+    change === 0
+      ? `as many as ${days} days ago`
+      : `${Math.abs(change).toLocaleString()} ${change > 0 ? 'more' : 'fewer'} than ${days} days ago`,
+  severity: (severity: string, count: number) => `${severity}: ${count.toLocaleString()}`,
+  byAge: 'Age of open findings',
   oldestFirst: 'Oldest first',
   ages: {
     days_7: 'Up to 7 days',
@@ -21,16 +65,54 @@ export const homeMessages = {
     days_90: '31 to 90 days',
     older: 'Over 90 days',
   } satisfies Record<keyof SummaryOfVulnerabilities['open_by_age'], string>,
-  history: 'Reported and closed, last 90 days',
-  historySummary: (reported: number, closed: number) => `${reported} reported, ${closed} closed`,
-  noFindings: 'No findings yet',
-  startAsAdmin: 'Four steps to your first findings.',
-  startAsMember:
-    'Findings appear here once they are reported or imported in an assessment you have access to.',
-  steps: {
-    assessment: ['Create an assessment', 'It holds the findings, who can see them, and the testing hours.'],
-    assets: ['Add assets', 'Paste hosts and addresses to put them in scope.'],
-    report: ['Import a report', 'Drop a scanner report. Preview the changes before you import it.'],
-    people: ['Invite people', 'They see the assessments you give them access to.'],
+  now: 'Happening now',
+  importing: (percent: number) => `Importing, ${percent}%`,
+  importingInto: (percent: number) => `Importing into {assessment}, ${percent}%`,
+  secondsLeft: (seconds: number) => `, about ${seconds.toLocaleString()} s left`,
+  testing: '{person} is testing {assessment}',
+  since: 'since {at}',
+  timer: 'Your timer',
+  stop: 'Stop',
+  week: 'Hours this week',
+  hours: (hours: number) =>
+    `${hours.toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} h`,
+
+  table: {
+    byAssessment: 'By assessment',
+    allAssessments: 'All assessments',
+    byOrganization: 'By organization',
+    assessment: 'Assessment',
+    organization: 'Organization',
+    bySeverity: 'Open by severity',
+    open: 'Open',
+    course: '90 days',
+    overdue: 'Overdue',
+    retests: 'Retests',
+    drafts: 'Drafts',
+    timeToFix: 'Median time to fix',
+    hours: 'Hours this month',
+    days: (days: number) => pluralize(days, 'day'),
+  },
+
+  import: 'Import',
+  newFinding: 'finding',
+  start: {
+    title: 'Three steps to your first finding',
+    hint: 'It takes about five minutes. After that, Home shows what there is to do.',
+    member: 'Findings appear here once they are reported or imported in an assessment you have access to.',
+    assessment: 'Create an assessment',
+    assessmentHint: 'It has the findings, who can see them, and the testing hours.',
+    assessmentCreated: '{assessment} was created {at}. It has findings, scope, hours and access.',
+    report: 'Choose a report, or write a finding',
+    reportHint: 'The format of a report is recognized by its content.',
+    chooseReport: 'Import a report',
+    writeFinding: 'Write a finding',
+    check: 'Check the preview, then import',
+    checkHint:
+      'You see what is new, what comes back and which hosts are outside the scope before anything changes. An import can be undone.',
+    afterwards:
+      'Afterwards, invite the people who fix and test. They see the assessments you give them access to.',
+    invite: 'Invite people',
+    done: 'Done',
   },
 } as const;
