@@ -1,9 +1,7 @@
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
 import 'virtual:theme.css';
 import './app/base.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import {
   type InvalidateOptions,
   type InvalidateQueryFilters,
@@ -13,6 +11,7 @@ import {
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { NotificationList } from './app/notification-list.tsx';
 import { router } from './app/router.tsx';
 import { ShortcutsProvider } from './app/shortcuts.tsx';
 import { theme } from './app/theme.ts';
@@ -56,9 +55,9 @@ createRoot(document.getElementById('root') as HTMLElement).render(
       withGlobalClasses={false}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-left" />
         <ShortcutsProvider>
           <RouterProvider router={router} />
+          <NotificationList />
         </ShortcutsProvider>
       </QueryClientProvider>
     </MantineProvider>

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
-import { undo, useSharedConsole } from '../harness/console.ts';
+import { notificationsOf, undo, useSharedConsole } from '../harness/console.ts';
 
 const gridOf = (page: Page) => page.getByRole('grid', { name: 'Vulnerabilities' });
 const headsOf = (page: Page) => gridOf(page).locator('[aria-expanded]');
@@ -120,6 +120,21 @@ describe('Console: groups and steps in the list', () => {
     await page.keyboard.press('x');
     await page.getByRole('toolbar').getByRole('button', { name: 'Confirm' }).waitFor();
     expect(await first.getByRole('checkbox').isChecked()).toBe(true);
+  });
+
+  it('undoes the last change by key, and closes notifications', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?status_id=%5B1%5D&group=none');
+    const first = rowsOf(page).first();
+    await first.getByText('Pending review').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('.');
+    await notificationsOf(page).filter({ hasText: 'Pending fix: ' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('z');
+    await first.getByText('Pending review').waitFor();
+    const undone = notificationsOf(page).filter({ hasText: 'Change to 1 vulnerability undone' });
+    await undone.getByRole('button', { name: 'Close notification' }).click();
+    await expect.poll(() => notificationsOf(page).count()).toBe(0);
   });
 
   it('sets the due date by key', async () => {

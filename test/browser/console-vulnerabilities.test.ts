@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { editAll, useConsole } from '../harness/console.ts';
+import { editAll, notificationsOf, useConsole } from '../harness/console.ts';
 
 const LIST = '/vulnerabilities';
 /** The tab All. */
@@ -73,7 +73,7 @@ describeInBrowser('Console: vulnerability list', () => {
 
   it('shows notifications of the latest changes, each with its own undo', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Low%22%5D`);
-    const notices = page.getByRole('alert').filter({ hasText: 'Out of scope: ' });
+    const notices = notificationsOf(page).filter({ hasText: 'Out of scope: ' });
     const last = rowsOf(page).nth(4);
     for (let index = 0; index < 5; index += 1) {
       const title = (await rowsOf(page).nth(index).getByRole('link').textContent()) ?? '';
@@ -262,7 +262,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Enter');
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click();
+    await notificationsOf(page).getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Change to 1 vulnerability undone').waitFor();
   });
 

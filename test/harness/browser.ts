@@ -117,6 +117,8 @@ async function createProfile(
 ): Promise<Profile> {
   const browser = await launchBrowser();
   const context = await browser.newContext({ baseURL: origin, viewport: VIEWPORT, ...MEDIA, ...options });
+  // A slow machine needs longer than eight seconds from a change to its Undo.
+  await context.addInitScript("try { localStorage.setItem('assay-long-notifications', 'true') } catch {}");
   const profile: Profile = { context, keepsCookies, used: [], idle: [], allowed: {}, complaints: [] };
   const { complaints } = profile;
   context.setDefaultTimeout(WAIT_TIMEOUT);

@@ -80,12 +80,16 @@ export async function editAll(page: Page, count: number): Promise<void> {
   await page.getByRole('menuitem', { name: `Edit all ${count.toLocaleString()} that match` }).click();
 }
 
+/** The notifications on a page. */
+export const notificationsOf = (page: Page) =>
+  page.getByRole('region', { name: 'Notifications' }).locator('[role=status] > div, [role=alert] > div');
+
 /**
  * Clicks Undo in the notification of a change. The page shows the change before its notification, and notifications of
  * earlier changes stay visible for seconds: the last Undo button may be that of another change.
  */
 export const undo = (page: Page, change: string | RegExp): Promise<void> =>
-  page.getByRole('alert').filter({ hasText: change }).getByRole('button', { name: 'Undo' }).click();
+  notificationsOf(page).filter({ hasText: change }).getByRole('button', { name: 'Undo' }).click();
 
 /** Signs a page in without the sign-in form, which other tests cover. */
 export async function addSession(

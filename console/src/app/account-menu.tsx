@@ -10,6 +10,7 @@ import { PersonMark } from '../components/identity-marks.tsx';
 import { personName } from '../queries/people.ts';
 import { currentUserQuery } from '../session/permissions.ts';
 import { appMessages } from './messages.ts';
+import { useLongNotifications } from './notification-list.tsx';
 import { useShortcutsControl } from './shortcuts.tsx';
 import classes from './shell.module.css';
 
@@ -24,6 +25,7 @@ export function AccountMenu({
   const { data: user } = useQuery(currentUserQuery);
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const { areOn, setAreOn, showHelp } = useShortcutsControl();
+  const [isLong, setLong] = useLongNotifications();
   return (
     <Menu position={isCompact ? 'bottom-end' : 'top-start'} width={232}>
       <Menu.Target>
@@ -66,6 +68,9 @@ export function AccountMenu({
         <Menu.Item onClick={showHelp}>{appMessages.shortcuts.title}</Menu.Item>
         <Menu.CheckboxItem checked={areOn} onChange={setAreOn}>
           {appMessages.shortcuts.singleKeys}
+        </Menu.CheckboxItem>
+        <Menu.CheckboxItem checked={isLong} onChange={setLong}>
+          {appMessages.notifications.longer}
         </Menu.CheckboxItem>
         <Menu.Divider />
         <Menu.Item onClick={() => void signOut()}>{appMessages.signOut}</Menu.Item>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
-import { errorText } from '../components/notifications.tsx';
+import { errorText } from '../components/notifications.ts';
 import { PageLayout } from '../components/page.tsx';
 import { appMessages } from './messages.ts';
 import { commonMessages } from '../components/messages.ts';

@@ -18,6 +18,15 @@ export const appMessages = {
   themes: { auto: 'System', light: 'Light', dark: 'Dark' },
   signOut: 'Sign out',
 
+  notifications: {
+    label: 'Notifications',
+    undo: 'Undo',
+    undoHint: 'Undo (z)',
+    undoLast: 'Undo the last change',
+    close: 'Close notification',
+    longer: 'Longer notifications',
+  },
+
   shortcuts: {
     title: 'Keyboard shortcuts',
     singleKeys: 'Single-key shortcuts',

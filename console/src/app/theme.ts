@@ -76,7 +76,6 @@ export const theme = createTheme({
   components: {
     Modal: { defaultProps: { ...DIALOG_PROPS, centered: true, transitionProps: { duration: 100 } } },
     Drawer: { defaultProps: { ...DIALOG_PROPS, transitionProps: { duration: 100 } } },
-    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
     // The accent is light in the dark scheme.

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Option } from './filter-definition.ts';
 import { commonMessages } from './messages.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 
 interface AsyncSelectProps<O extends Option> {
   label: string;

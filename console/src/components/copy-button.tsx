@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import { notifyError } from './notifications.tsx';
+import { notifyError } from './notifications.ts';
 import { commonMessages } from './messages.ts';
 
 /** Milliseconds for which the button shows "Copied". */

@@ -3,7 +3,7 @@ import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { loadedRows, type PagedList } from '../queries/paged-list.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 import { SelectAll, HeaderCell } from './table-head.tsx';
 import { GroupHeadRow, type RowGroups } from './row-groups.tsx';
 import { layOutRows, type RowLayout } from './row-layout.ts';

@@ -1,6 +1,6 @@
 import { useForm } from '@mantine/form';
 import { AssayError } from '../queries/client.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 
 /** Validation errors of a form, by field. */
 export interface FieldErrors {

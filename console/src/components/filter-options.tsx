@@ -6,7 +6,7 @@ import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 import { Day } from './time.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import { commonMessages } from './messages.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 
 /** Labels of the selected values of a filter. */
 export function SelectedNames({ filter, values }: Pick<FilterProps, 'filter' | 'values'>) {

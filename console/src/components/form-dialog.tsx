@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { editConflictMessages } from './edit-conflict-messages.ts';
-import { notifyError } from './notifications.tsx';
+import { notifyError } from './notifications.ts';
 
 interface FormDialogProps {
   title: string;

@@ -1,4 +1,4 @@
-import { notifyError } from './notifications.tsx';
+import { notifyError } from './notifications.ts';
 import { commonMessages } from './messages.ts';
 import { useEffect, useState } from 'react';
 

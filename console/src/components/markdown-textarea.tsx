@@ -1,7 +1,7 @@
 import { Progress, Stack, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
 import type { OnUploadState, UploadState } from '../queries/upload.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 import { DimmedText } from './dimmed-text.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';

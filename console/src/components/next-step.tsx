@@ -16,7 +16,7 @@ import { MarkdownField } from './markdown-field.tsx';
 import type { UploadImage } from './markdown-textarea.tsx';
 import { StatusMark } from './marks.tsx';
 import { nextStepMessages as messages } from './next-step-messages.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 
 export interface NextStepControl {
   /** Undefined if there is none for the reader. */

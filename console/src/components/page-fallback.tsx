@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { AssayError } from '../queries/client.ts';
 import { EmptyState } from './empty-state.tsx';
 import { commonMessages } from './messages.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 import { pageFallbackMessages } from './page-fallback-messages.ts';
 import { PageLayout } from './page.tsx';
 

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { usePublishDrafts } from '../queries/publish-drafts.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { commonMessages } from './messages.ts';
-import { errorText } from './notifications.tsx';
+import { errorText } from './notifications.ts';
 
 const messages = commonMessages.draft;
 

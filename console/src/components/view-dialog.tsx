@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { notify } from './notifications.tsx';
+import { notify } from './notifications.ts';
 import type { SavedView } from './saved-views.ts';
 import { Dialog } from './dialog.tsx';
 import { commonMessages } from './messages.ts';

@@ -3,7 +3,7 @@ import { IconBookmark, IconLink, IconPlus, IconSettings } from '@tabler/icons-re
 import { hashKey, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { currentUserQuery } from '../session/permissions.ts';
-import { notify } from './notifications.tsx';
+import { notify } from './notifications.ts';
 import { WideText } from './page-actions.tsx';
 import { useSavedViews, type SavedView } from './saved-views.ts';
 import { commonMessages } from './messages.ts';

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
 import { findListing } from './bulk-edit-assets.ts';
 import { ASSETS_KEY, type AssetRow } from './assets.ts';

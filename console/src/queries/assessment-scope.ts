@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { paths } from '../../../client/src/openapi-types.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api, pageStart, parsePage, parseTotal } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';

@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentChange, AssessmentUser, NewAssessment } from '../../../client/src/openapi-types.ts';
 import type { Option } from '../components/filter-definition.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api, type Assessment, parsePage } from './client.ts';
 import { type PagedList, usePagedList, v1Pages, PAGE_SIZE } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';

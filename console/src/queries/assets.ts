@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient, infiniteQueryOptions } from 
 import { api, type Asset, pageStart, parsePage, parseTotal } from './client.ts';
 import type { AssetType, Criticality } from './enums.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { StoredAttachment } from '../../../client/src/openapi-types.ts';
 import { readError } from '../../../client/src/errors.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api } from './client.ts';
 import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { saveFile } from './save-file.ts';

@@ -1,5 +1,5 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import type { Criticality } from './enums.ts';
 import { api, type Asset } from './client.ts';

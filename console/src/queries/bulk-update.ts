@@ -1,6 +1,6 @@
 import { type QueryClient, hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api, type Vulnerability } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import {

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { notify } from '../components/notifications.tsx';
+import { notify } from '../components/notifications.ts';
 import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import { api, AssayError } from './client.ts';
 import type { NewAsset } from '../../../client/src/openapi-types.ts';

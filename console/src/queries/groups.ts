@@ -6,7 +6,7 @@ import type {
   GroupMember,
   RemovalResult,
 } from '../../../client/src/openapi-types.ts';
-import { notify } from '../components/notifications.tsx';
+import { notify } from '../components/notifications.ts';
 import { api, type AssessmentGroup } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { queryMessages } from './messages.ts';

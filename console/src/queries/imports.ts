@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api, type ImportJob } from './client.ts';
 import type { ImportState } from './enums.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Organization, OrganizationChange } from '../../../client/src/openapi-types.ts';
-import { notify } from '../components/notifications.tsx';
+import { notify } from '../components/notifications.ts';
 import { api } from './client.ts';
 import { queryMessages } from './messages.ts';
 

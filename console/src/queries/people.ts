@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/openapi-types.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api } from './client.ts';
 import { updateCachedRows, type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { notify } from '../components/notifications.tsx';
+import { notify } from '../components/notifications.ts';
 import { type BulkUpdateRequest, refreshAllButLists, sendBulkUpdate } from './bulk-update.ts';
 import { queryMessages } from './messages.ts';
 import { VULNERABILITIES_KEY } from './vulnerabilities.ts';

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation } from '@tanstack/react-query';
-import { notify } from '../components/notifications.tsx';
+import { notify } from '../components/notifications.ts';
 import { api, type Retest } from './client.ts';
 import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { queryMessages } from './messages.ts';

@@ -4,7 +4,7 @@ import type {
   TestingSessionChange,
   TestingSessionWithEdits,
 } from '../../../client/src/openapi-types.ts';
-import { notify, notifyError } from '../components/notifications.tsx';
+import { notify, notifyError } from '../components/notifications.ts';
 import { api, type TestingSession } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';

@@ -9,7 +9,7 @@ import { useExistingAssets } from '../../queries/create-assets.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
 import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';

@@ -26,7 +26,7 @@ import { AssessmentStateMenu } from './assessment-state-menu.tsx';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import { AssayError } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';

@@ -8,7 +8,7 @@ import { ASSESSMENT_STATES, type AssessmentState } from '../../queries/enums.ts'
 import { runningSessionsQuery } from '../../queries/testing-sessions.ts';
 import { type VulnerabilitySearch, vulnerabilityTotalQuery } from '../../queries/vulnerabilities.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { notifyError } from '../../components/notifications.tsx';
+import { notifyError } from '../../components/notifications.ts';
 import { useIsStaff } from '../../session/permissions.ts';
 import { assessmentMessages as messages } from './messages.ts';
 import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { toScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
 import { assetsOutsideScopeQuery } from '../../queries/assessment-scope.ts';
 import type { AssetRow } from '../../queries/assets.ts';

@@ -9,7 +9,7 @@ import { IconAction } from '../../components/page-actions.tsx';
 import { CriticalityMark } from '../../components/marks.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, notifyError } from '../../components/notifications.tsx';
+import { errorText, notifyError } from '../../components/notifications.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, RowLink } from '../../components/table-column.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';

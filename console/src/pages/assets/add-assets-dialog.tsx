@@ -14,7 +14,7 @@ import {
 import { organizationsQuery } from '../../queries/organizations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { assetDialogMessages as messages } from './messages.ts';
 import { PastedPreview } from './pasted-preview.tsx';

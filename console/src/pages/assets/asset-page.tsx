@@ -10,7 +10,7 @@ import { CriticalityMark } from '../../components/marks.tsx';
 import { OrganizationName, TagDot } from '../../components/identity-marks.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';

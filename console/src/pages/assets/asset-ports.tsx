@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { PortFacts } from '../../../../client/src/openapi-types.ts';
 import type { Asset } from '../../queries/client.ts';
 import { portHistoryQuery, portsQuery } from '../../queries/assets.ts';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { Time } from '../../components/time.tsx';
 import { OutsideScopePill } from '../../components/vulnerability-pills.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';

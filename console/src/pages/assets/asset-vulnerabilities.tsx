@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
 import { listAddress } from '../../queries/vulnerabilities.ts';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';

@@ -12,7 +12,7 @@ import { findPeople, findPersonByEmail, personLabel } from '../../queries/people
 import { assignableRoles } from './assignable-roles.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, notify } from '../../components/notifications.tsx';
+import { errorText, notify } from '../../components/notifications.ts';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { GroupRole } from '../../queries/enums.ts';
 import { type MemberRef, GROUP_ROLE_LABELS, useUpdateMembers } from '../../queries/groups.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, notify, notifyError } from '../../components/notifications.tsx';
+import { errorText, notify, notifyError } from '../../components/notifications.ts';
 import { BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { groupMessages } from './messages.ts';
 import { commonMessages } from '../../components/messages.ts';

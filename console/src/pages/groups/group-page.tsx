@@ -21,7 +21,7 @@ import { assignableRoles } from './assignable-roles.ts';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { commonMessages } from '../../components/messages.ts';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 
 /** Shown in place of what could not be loaded. */
 export const LoadError = ({ error, onRetry }: { error: Error; onRetry: () => unknown }) => (

@@ -9,7 +9,7 @@ import { isFinished, useCancelImport } from '../../queries/imports.ts';
 import { IconAction } from '../../components/page-actions.tsx';
 import { toOptions } from '../../components/filter-definition.ts';
 import { commonMessages } from '../../components/messages.ts';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { CsvMapping } from './csv-mapping.tsx';
 import { IMPORT_FORMAT_LABELS, formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';

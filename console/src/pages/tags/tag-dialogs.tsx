@@ -13,7 +13,7 @@ import {
   useRefreshTags,
 } from '../../queries/tags.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, notify, notifyError } from '../../components/notifications.tsx';
+import { errorText, notify, notifyError } from '../../components/notifications.ts';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { toSentence } from '../../components/field-errors.ts';
 import { tagMessages } from './messages.ts';

@@ -16,7 +16,7 @@ import { commonMessages } from '../../components/messages.ts';
 import { MarkdownField } from '../../components/markdown-field.tsx';
 import { useIsStaff, usePermissions } from '../../session/permissions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
 import { bulkEditMessages } from './dialog-messages.ts';

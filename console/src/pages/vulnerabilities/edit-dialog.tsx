@@ -21,7 +21,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { ReasonField } from '../../components/dismissal-form.tsx';
 import { useCommentDraft } from '../../components/local-draft.ts';
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
-import { errorText, notify } from '../../components/notifications.tsx';
+import { errorText, notify } from '../../components/notifications.ts';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { saveFile } from '../../queries/save-file.ts';
 import { exportVulnerabilities, type ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { errorText, notify } from '../../components/notifications.tsx';
+import { errorText, notify } from '../../components/notifications.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { exportMessages } from './dialog-messages.ts';
 

@@ -16,7 +16,7 @@ import { GoneNote } from '../../components/vulnerability-pills.tsx';
 import { NextStepButton, useNextStep } from '../../components/next-step.tsx';
 import { nextStepMessages } from '../../components/next-step-messages.ts';
 import { PaneHandle, usePaneWidth } from '../../components/pane-handle.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import {
   AttachmentsPreview,
   EvidenceSections,

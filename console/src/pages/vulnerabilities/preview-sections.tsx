@@ -8,7 +8,7 @@ import { commonMessages } from '../../components/messages.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { HttpMessage } from '../../components/http-message.tsx';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { errorText } from '../../components/notifications.ts';
 import { Time } from '../../components/time.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { previewMessages } from './messages.ts';
