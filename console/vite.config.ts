@@ -62,11 +62,10 @@ function packed(): Plugin {
 }
 
 /** Packages that only pages with a list take. */
-const OF_LISTS = /@tanstack\/(react-)?(table|virtual)/;
-/** Those that only forms take. */
-const OF_FORMS = /@mantine\/form/;
-/** What the frame takes as well of what those need. */
-const OF_FRAME = /@tanstack\/store/;
+const OF_LISTS = /@tanstack\/(react-)?virtual/;
+/** Those that only forms and dialogs take. */
+const OF_FORMS =
+  /@mantine\/(form|core\/esm\/components\/(FileInput|NumberInput|Select|Switch|Table|TagsInput|Textarea))\//;
 
 const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id) && !OF_FORMS.test(id);
 
@@ -97,7 +96,6 @@ export default defineConfig({
         // Home does not take those of lists and forms. A group also takes what its own need.
         codeSplitting: {
           groups: [
-            { name: 'frame-packages', test: OF_FRAME, priority: 2 },
             { name: 'packages', test: isOfEveryPage, minShareCount: 3, priority: 1 },
             { name: 'list-packages', test: OF_LISTS },
             { name: 'form-packages', test: OF_FORMS },

@@ -1,6 +1,16 @@
-import { Kbd, Modal, Table, Text } from '@mantine/core';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
-import { appMessages } from './messages.ts';
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+
+const ShortcutsHelp = lazy(() => import('./shortcuts-help.tsx'));
 
 /** Actions by key, such as `j`, or by a sequence of two keys, such as `g h`; the help shows their labels. */
 export type Shortcuts = Readonly<Record<string, { label: string; run: () => void }>>;
@@ -96,29 +106,9 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   return (
     <LayersContext.Provider value={layers}>
       <ControlContext.Provider value={control}>{children}</ControlContext.Provider>
-      <Modal
-        opened={help !== undefined}
-        onClose={() => setHelp(undefined)}
-        title={appMessages.shortcuts.title}
-      >
-        {Object.keys(help ?? {}).length === 0 && <Text>{appMessages.shortcuts.none}</Text>}
-        <Table>
-          <Table.Tbody>
-            {Object.entries(help ?? {}).map(([key, { label }]) => (
-              <Table.Tr key={key}>
-                <Table.Td w={90}>
-                  {key.split(' ').map((pressed) => (
-                    <Kbd key={pressed} mr={4}>
-                      {pressed}
-                    </Kbd>
-                  ))}
-                </Table.Td>
-                <Table.Td>{label}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Modal>
+      <Suspense>
+        {help !== undefined && <ShortcutsHelp shortcuts={help} onClose={() => setHelp(undefined)} />}
+      </Suspense>
     </LayersContext.Provider>
   );
 }
