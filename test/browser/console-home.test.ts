@@ -129,6 +129,26 @@ describeInBrowser('Console: home page', () => {
     await expectAccessibleInAllViews(staff);
   });
 
+  it('has the next step of each task, for those who may take it', async () => {
+    const page = await assay.enter('admin', '/');
+    await section(page, 'Overdue')
+      .getByRole('button', { name: /^Ask for a retest: / })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Ask for a retest' });
+    await dialog.getByRole('textbox', { name: 'What was fixed, and where to test it' }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    const review = section(page, 'Needs your decision')
+      .getByRole('link', { name: /^Review: / })
+      .first();
+    const title = (await review.getAttribute('aria-label'))?.slice('Review: '.length) ?? '';
+    await review.click();
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    await page.getByRole('button', { name: 'Confirm' }).first().waitFor();
+    expect(title).not.toBe('');
+  });
+
   it('compares assessments with at most 24 requests', async () => {
     const page = await assay.enter('admin', '/tags');
     const requests: string[] = [];

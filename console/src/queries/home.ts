@@ -25,6 +25,7 @@ const FIELDS = [
   'updated_at',
   'due_on',
   'gone_at',
+  'reported_by_staff',
 ] as const;
 
 export type SectionRow = Pick<Vulnerability, (typeof FIELDS)[number]>;

@@ -19,6 +19,7 @@ import { currentUserQuery, useIsStaff } from '../../session/permissions.ts';
 import { LoadError } from './load-error.tsx';
 import { homeMessages as messages } from './messages.ts';
 import type { FindingSectionContent, SectionName } from './sections.ts';
+import { RowStep } from './row-step.tsx';
 import { TaskRow, TaskSection } from './task-section.tsx';
 import classes from './home-page.module.css';
 
@@ -116,6 +117,7 @@ function FindingRow({ row, lead, detail, reason }: FindingRowProps) {
       }
       reason={reason}
       who={<PersonMark person={row.assignee} />}
+      step={<RowStep row={row} />}
     />
   );
 }

@@ -34,9 +34,11 @@ interface TaskRowProps {
   /** Why it is shown. */
   reason: ReactNode;
   who?: ReactNode;
+  /** A button. */
+  step?: ReactNode;
 }
 
-export const TaskRow = ({ lead, title, facts, reason, who }: TaskRowProps) => (
+export const TaskRow = ({ lead, title, facts, reason, who, step }: TaskRowProps) => (
   <li className={classes.row}>
     <span className={classes.lead}>{lead}</span>
     <span className={classes.text}>
@@ -45,6 +47,7 @@ export const TaskRow = ({ lead, title, facts, reason, who }: TaskRowProps) => (
     </span>
     <span className={classes.reason}>{reason}</span>
     {who !== undefined && <span className={classes.who}>{who}</span>}
+    {step}
   </li>
 );
 
