@@ -70,9 +70,39 @@ describeInBrowser('Console: frame', () => {
 
   it('shows staff all organizations, and whose assessments they are', async () => {
     const page = await assay.enter('staff', '/');
-    await page.getByRole('link', { name: 'All organizations' }).waitFor();
+    await page.getByRole('button', { name: 'All organizations' }).waitFor();
     await linksOf(page, 'Active assessments').first().waitFor();
     await page.getByRole('button', { name: 'Account menu' }).filter({ hasText: 'Staff' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('lets staff choose an organization, which filters the pages', async () => {
+    const page = await assay.enter('staff', '/');
+    const count = async () => {
+      const link = navigation(page).getByRole('link', { name: /^Vulnerabilities \d/ });
+      return Number(/\d+/.exec((await link.textContent()) ?? '')?.[0]);
+    };
+    const all = await count();
+    await page.keyboard.press('g');
+    await page.keyboard.press('o');
+    await page.getByRole('menuitemradio', { name: 'Halden Mutual' }).click();
+    await page.getByRole('button', { name: 'Halden Mutual' }).waitFor();
+    await expect.poll(count).toBeLessThan(all);
+    await page.getByRole('rowheader', { name: 'Acme Freight' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('v');
+    await page.waitForURL('**/vulnerabilities?organization_uid=*');
+    const rows = page.getByRole('grid').locator('[id^="row-"]');
+    await rows.getByRole('img', { name: 'Halden Mutual' }).first().waitFor();
+    expect(await rows.getByRole('img', { name: 'Acme Freight' }).count()).toBe(0);
+    await navigation(page).getByRole('link', { name: 'Assessments' }).click();
+    await page.waitForURL('**/assessments?organization_uid=*');
+    await page.getByRole('grid').getByText('Claims platform 2026').waitFor();
+    expect(await page.getByRole('grid').getByText('Web programme 2026').count()).toBe(0);
+    await page.getByTitle('Choose an organization').click();
+    await page.getByRole('menuitemradio', { name: 'All organizations' }).click();
+    await page.waitForURL('**/assessments');
+    await page.getByRole('grid').getByText('Web programme 2026').waitFor();
     await expectAccessible(page);
   });
 

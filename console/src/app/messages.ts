@@ -4,6 +4,8 @@ export const appMessages = {
   navigation: 'Main navigation',
   openNavigation: 'Open navigation',
   allOrganizations: 'All organizations',
+  chooseOrganization: 'Choose an organization',
+  findOrganization: 'Find an organization',
   search: 'Search',
   activeAssessments: 'Active assessments',
   manage: 'Manage',

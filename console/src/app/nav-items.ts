@@ -33,17 +33,59 @@ export interface NavItem {
   /** Belongs to the group "Manage", and is useful without access to any assessment. */
   isManaged?: boolean;
   needsAdmin?: boolean;
+  /** The parameter of its address that filters by organization. */
+  organizationFilter?: 'organization_uid' | 'organizationUid' | 'organization';
 }
 
 const NAV_ITEMS: readonly NavItem[] = [
   { to: '/', key: 'h', label: 'Home', icon: IconHome },
-  { to: '/vulnerabilities', key: 'v', label: 'Vulnerabilities', icon: IconBug },
-  { to: '/assets', key: 'a', label: 'Assets', icon: IconServer },
-  { to: '/assessments', key: 's', label: 'Assessments', icon: IconClipboardList },
-  { to: '/imports', key: 'i', label: 'Imports', icon: IconFileImport },
-  { to: '/tags', key: 't', label: 'Tags', icon: IconTags, isManaged: true },
-  { to: '/groups', key: 'g', label: 'Groups', icon: IconUsersGroup, isManaged: true },
-  { to: '/people', key: 'p', label: 'People', icon: IconUsers, isManaged: true, needsAdmin: true },
+  {
+    to: '/vulnerabilities',
+    key: 'v',
+    label: 'Vulnerabilities',
+    icon: IconBug,
+    organizationFilter: 'organization_uid',
+  },
+  { to: '/assets', key: 'a', label: 'Assets', icon: IconServer, organizationFilter: 'organizationUid' },
+  {
+    to: '/assessments',
+    key: 's',
+    label: 'Assessments',
+    icon: IconClipboardList,
+    organizationFilter: 'organization_uid',
+  },
+  {
+    to: '/imports',
+    key: 'i',
+    label: 'Imports',
+    icon: IconFileImport,
+    organizationFilter: 'organization_uid',
+  },
+  {
+    to: '/tags',
+    key: 't',
+    label: 'Tags',
+    icon: IconTags,
+    isManaged: true,
+    organizationFilter: 'organization',
+  },
+  {
+    to: '/groups',
+    key: 'g',
+    label: 'Groups',
+    icon: IconUsersGroup,
+    isManaged: true,
+    organizationFilter: 'organization_uid',
+  },
+  {
+    to: '/people',
+    key: 'p',
+    label: 'People',
+    icon: IconUsers,
+    isManaged: true,
+    needsAdmin: true,
+    organizationFilter: 'organization_uid',
+  },
   { to: '/audit', key: 'l', label: 'Audit log', icon: IconHistory, isManaged: true, needsAdmin: true },
 ];
 
@@ -56,6 +98,15 @@ export function useNavItems(): readonly NavItem[] {
       (item.needsAdmin !== true || user?.admin === true) &&
       (item.to !== '/vulnerabilities' || readsVulnerabilities),
   );
+}
+
+/** @returns the search parameters of a page that filter it by an organization; none for all */
+export function organizationSearch(
+  { organizationFilter: name }: NavItem,
+  uid: string | undefined,
+): Record<string, string | string[]> {
+  if (name === undefined || uid === undefined) return {};
+  return { [name]: name === 'organization' ? uid : [uid] };
 }
 
 /** Whether the user may read vulnerabilities; true until it is known, and for users without any role. */

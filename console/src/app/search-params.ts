@@ -206,7 +206,7 @@ const NUMBER_FILTERS = [
   'assignee_id',
   'id',
 ] as const;
-const TEXT_FILTERS = ['tag', 'assessment_id', 'asset_uid', 'source', 'cve'] as const;
+const TEXT_FILTERS = ['tag', 'assessment_id', 'asset_uid', 'source', 'cve', 'organization_uid'] as const;
 const DATE_FILTERS = ['due_until', 'updated_since', 'created_since', 'created_until'] as const;
 
 /** Parses the search parameters; unknown ones and values of a wrong type are dropped. */

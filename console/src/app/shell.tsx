@@ -7,10 +7,11 @@ import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
+import { useChosenOrganization } from '../session/chosen-organization.ts';
 import { currentUserQuery, useHasNoAccess } from '../session/permissions.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { appMessages } from './messages.ts';
-import { useCurrentNavItem, useNavItems } from './nav-items.ts';
+import { organizationSearch, useCurrentNavItem, useNavItems } from './nav-items.ts';
 import { useRestoreFocus } from './restore-focus.ts';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
@@ -22,6 +23,7 @@ export function Shell() {
   const [isNavigationOpen, { open: openNavigation, close: closeNavigation }] = useDisclosure();
   const navigate = useNavigate();
   const items = useNavItems();
+  const chosen = useChosenOrganization();
   const router = useRouter();
   useEffect(() => router.subscribe('onBeforeNavigate', closeNavigation), [router, closeNavigation]);
   useFocusOnNavigation();
@@ -35,9 +37,12 @@ export function Shell() {
   };
   useShortcuts({
     ...Object.fromEntries(
-      items.map(({ to, key, label }) => [
-        `g ${key}`,
-        { label: appMessages.shortcuts.goTo(label), run: () => void navigate({ to }) },
+      items.map((item) => [
+        `g ${item.key}`,
+        {
+          label: appMessages.shortcuts.goTo(item.label),
+          run: () => void navigate({ to: item.to, search: organizationSearch(item, chosen) }),
+        },
       ]),
     ),
     '/': { label: appMessages.search, run: search },

@@ -9,11 +9,13 @@ import type { Assessment } from '../queries/client.ts';
 import { runningImportsQuery } from '../queries/imports.ts';
 import { organizationsQuery } from '../queries/organizations.ts';
 import { OPEN_SEARCH, vulnerabilityTotalQuery } from '../queries/vulnerabilities.ts';
+import { useChosenOrganization, useOfOrganization } from '../session/chosen-organization.ts';
 import { currentUserQuery, useIsStaff } from '../session/permissions.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Logo } from './logo.tsx';
 import { appMessages } from './messages.ts';
-import { useNavItems, useReadsVulnerabilities, type NavItem } from './nav-items.ts';
+import { OrganizationMenu } from './organization-menu.tsx';
+import { organizationSearch, useNavItems, useReadsVulnerabilities, type NavItem } from './nav-items.ts';
 import { recentAssessments } from './recent-assessments.ts';
 import classes from './shell.module.css';
 
@@ -46,10 +48,11 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
   );
 }
 
-/** The organization of the user; staff see all organizations. */
+/** The organization of the user; staff choose one or all. */
 function OrganizationLink() {
   const { data: user } = useQuery(currentUserQuery);
   const { data: organizations } = useQuery(organizationsQuery);
+  if (user?.staff === true) return <OrganizationMenu />;
   const organization = organizations?.find(({ uid }) => uid === user?.organization_uid);
   return (
     <Link to="/" className={classes.organization}>
@@ -67,18 +70,22 @@ function OrganizationLink() {
               <OrganizationMark organization={organization} />
             )}
           </span>
-          <span className={classes.name}>
-            {organization?.name ?? (user.staff ? appMessages.allOrganizations : 'Assay')}
-          </span>
+          <span className={classes.name}>{organization?.name ?? 'Assay'}</span>
         </>
       )}
     </Link>
   );
 }
 
-function ItemLink({ item: { to, label, icon: Icon } }: { item: NavItem }) {
+function ItemLink({ item }: { item: NavItem }) {
+  const { to, label, icon: Icon } = item;
+  const chosen = useChosenOrganization();
   return (
-    <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+    <Link
+      to={to}
+      search={organizationSearch(item, chosen)}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
+    >
       <Icon size={16} stroke={1.75} aria-hidden />
       <span className={classes.name}>{label}</span>
       {to === '/vulnerabilities' && <OpenCount />}
@@ -88,13 +95,15 @@ function ItemLink({ item: { to, label, icon: Icon } }: { item: NavItem }) {
 }
 
 function OpenCount() {
-  const { data: count } = useQuery(vulnerabilityTotalQuery(OPEN_SEARCH));
+  const { data: count } = useQuery(vulnerabilityTotalQuery({ ...OPEN_SEARCH, ...useOfOrganization() }));
   return <Count count={count} unit={appMessages.open} />;
 }
 
 function RunningCount() {
   const { data: imports } = useQuery(runningImportsQuery);
-  return <Count count={imports?.length} unit={appMessages.running} />;
+  const chosen = useChosenOrganization();
+  const ofChosen = imports?.filter(({ organization_uid: uid }) => chosen === undefined || uid === chosen);
+  return <Count count={ofChosen?.length} unit={appMessages.running} />;
 }
 
 /** A number at the end of a link, with its unit for screen readers; absent if there is nothing to count. */
@@ -115,10 +124,14 @@ function ActiveAssessments() {
     ...activeAssessmentsQuery,
     enabled: useReadsVulnerabilities(),
   });
+  const chosen = useChosenOrganization();
   const recent = recentAssessments();
   const rank = ({ uid }: Assessment) => (recent.includes(uid) ? recent.indexOf(uid) : recent.length);
   const shown = assessments
-    .filter((assessment) => assessment.open_vulnerability_count > 0)
+    .filter(
+      ({ open_vulnerability_count: count, organization_uid: uid }) =>
+        count > 0 && (chosen === undefined || uid === chosen),
+    )
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, MAX_ASSESSMENTS);
   return (

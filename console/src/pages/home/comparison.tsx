@@ -19,6 +19,7 @@ import {
   vulnerabilityTotalQuery,
   type VulnerabilitySearch,
 } from '../../queries/vulnerabilities.ts';
+import { useChosenOrganization } from '../../session/chosen-organization.ts';
 import { daysFromToday, startOfHours } from './dates.ts';
 import { homeMessages } from './messages.ts';
 import classes from './home-page.module.css';
@@ -113,7 +114,11 @@ export function OrganizationComparison() {
     assessments
       .filter((assessment) => assessment.organization_uid === uid)
       .reduce((sum, assessment) => sum + assessment.open_vulnerability_count, 0);
-  const shown = organizations.toSorted((a, b) => openOf(b.uid) - openOf(a.uid)).slice(0, MAX_ORGANIZATIONS);
+  const chosen = useChosenOrganization();
+  const shown = organizations
+    .filter(({ uid }) => chosen === undefined || uid === chosen)
+    .toSorted((a, b) => openOf(b.uid) - openOf(a.uid))
+    .slice(0, MAX_ORGANIZATIONS);
   const rows = useComparison(
     shown.map(({ uid }) => ({ organization_uid: [uid] })),
     {},
@@ -140,7 +145,7 @@ export function OrganizationComparison() {
         return (
           <tr key={uid}>
             <th scope="row">
-              <Link to="/assessments" search={{ organization_uid: [uid] }}>
+              <Link to="/vulnerabilities" search={{ organization_uid: [uid] }}>
                 <OrganizationMark organization={organization} withLabel />
               </Link>
             </th>

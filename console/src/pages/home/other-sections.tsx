@@ -8,6 +8,7 @@ import { Day, Time } from '../../components/time.tsx';
 import { activeAssessmentsQuery } from '../../queries/assessments.ts';
 import type { Assessment, ImportJob } from '../../queries/client.ts';
 import { failedImportsQuery, newHostsQuery, type NewHost, SECTION_ROWS } from '../../queries/home.ts';
+import { useChosenOrganization } from '../../session/chosen-organization.ts';
 import { daysFromToday } from './dates.ts';
 import { homeMessages as messages } from './messages.ts';
 import type { Reader } from './sections.ts';
@@ -31,6 +32,9 @@ export function useOtherTasks(reader: Reader | undefined): OtherTasks | undefine
   const assessments = useQuery({ ...activeAssessmentsQuery, enabled: reader === 'staff' });
   const failed = useQuery({ ...failedImportsQuery, enabled: seesImports });
   const hosts = useQuery({ ...newHostsQuery, enabled: reader === 'infrastructure' });
+  const chosen = useChosenOrganization();
+  const isOfChosen = ({ organization_uid: uid }: { organization_uid: string | null }) =>
+    chosen === undefined || uid === chosen;
   if (reader === undefined || [assessments, failed, hosts].some(({ isLoading }) => isLoading))
     return undefined;
   const [today, until] = [daysFromToday(0), daysFromToday(DAYS_AHEAD)];
@@ -39,10 +43,11 @@ export function useOtherTasks(reader: Reader | undefined): OtherTasks | undefine
     ending:
       reader === 'staff'
         ? (assessments.data ?? [])
+            .filter(isOfChosen)
             .filter((assessment) => ends(assessment) >= today && ends(assessment) <= until)
             .toSorted((a, b) => ends(a).localeCompare(ends(b)))
         : [],
-    failed: failed.data ?? [],
+    failed: (failed.data ?? []).filter(isOfChosen),
     hosts: hosts.data ?? NO_HOSTS,
   };
 }

@@ -7,6 +7,7 @@ import { Meter } from '../../components/charts/bars.tsx';
 import { SeverityMark } from '../../components/marks.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { OPEN_SEARCH, summaryQuery, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { useOfOrganization } from '../../session/chosen-organization.ts';
 import { LoadError } from './load-error.tsx';
 import { homeMessages as messages } from './messages.ts';
 import { OverviewSection } from './overview-section.tsx';
@@ -14,7 +15,6 @@ import classes from './home-page.module.css';
 
 /** Days of data from which a line says something. */
 const MIN_DAYS = 7;
-const OLDEST: VulnerabilitySearch = { ...OPEN_SEARCH, sort: 'resolved_at' };
 /** The key in `open_by_age`, the minimum age and the exclusive maximum age in days. */
 const AGE_GROUPS = [
   ['days_7', 0, 7],
@@ -26,8 +26,12 @@ const DAY_MS = 86_400_000;
 
 /** Reads the summary of each severity (operation 83). */
 export function useSummaries(enabled = true) {
+  const ofOrganization = useOfOrganization();
   const results = useQueries({
-    queries: SEVERITIES.map((severity) => ({ ...summaryQuery({ severity: [severity] }), enabled })),
+    queries: SEVERITIES.map((severity) => ({
+      ...summaryQuery({ severity: [severity], ...ofOrganization }),
+      enabled,
+    })),
   });
   const summaries = results.flatMap(({ data }) => data ?? []);
   return {
@@ -63,6 +67,7 @@ export function OpenSections() {
 
 function OpenFindings({ summaries }: { summaries: Summaries }) {
   const [isTable, setTable] = useState(false);
+  const ofOrganization = useOfOrganization();
   const dates = (summaries[0]?.days ?? []).map(({ date }) => date);
   const series = summaries.map(({ by_phase: { new: ofNew, open }, days }, index) => ({
     name: SEVERITIES[index] ?? '',
@@ -84,7 +89,7 @@ function OpenFindings({ summaries }: { summaries: Summaries }) {
       }
     >
       <p className={classes.figure}>
-        <Link to="/vulnerabilities" search={OPEN_SEARCH} className={classes.big}>
+        <Link to="/vulnerabilities" search={{ ...OPEN_SEARCH, ...ofOrganization }} className={classes.big}>
           {(sums.at(-1) ?? 0).toLocaleString()}
         </Link>
         {hasCourse && <span data-good={change < 0 || undefined}>{messages.trend(change, dates.length)}</span>}
@@ -94,7 +99,7 @@ function OpenFindings({ summaries }: { summaries: Summaries }) {
           <li key={name}>
             <Link
               to="/vulnerabilities"
-              search={{ ...OPEN_SEARCH, severity: [SEVERITIES[index] ?? 'Critical'] }}
+              search={{ ...OPEN_SEARCH, ...ofOrganization, severity: [SEVERITIES[index] ?? 'Critical'] }}
               aria-label={messages.severity(name, values.at(-1) ?? 0)}
             >
               <SeverityMark severity={SEVERITIES[index] ?? 'Critical'} size="sm" />
@@ -123,17 +128,22 @@ function ageGroupSearch(from: number, to: number | undefined): VulnerabilitySear
 }
 
 function Ages({ summaries }: { summaries: Summaries }) {
+  const ofOrganization = useOfOrganization();
   const ages = AGE_GROUPS.map(([age, from, to]) => ({
     age,
     count: summaries.reduce((sum, { open_by_age }) => sum + open_by_age[age], 0),
-    search: ageGroupSearch(from, to),
+    search: { ...ageGroupSearch(from, to), ...ofOrganization },
   }));
   const max = Math.max(...ages.map(({ count }) => count));
   return (
     <OverviewSection
       title={messages.byAge}
       action={
-        <Link to="/vulnerabilities" search={OLDEST} className={classes.link}>
+        <Link
+          to="/vulnerabilities"
+          search={{ ...OPEN_SEARCH, ...ofOrganization, sort: 'resolved_at' }}
+          className={classes.link}
+        >
           {messages.oldestFirst}
         </Link>
       }

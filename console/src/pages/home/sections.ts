@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useReadsVulnerabilities } from '../../app/nav-items.ts';
 import { firstVulnerabilitiesQuery, SECTION_ROWS, type SectionRow } from '../../queries/home.ts';
 import { OPEN_SEARCH, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { useOfOrganization } from '../../session/chosen-organization.ts';
 import { currentUserQuery, type Permissions, usePermissions } from '../../session/permissions.ts';
 import { homeMessages } from './messages.ts';
 import { daysFromToday, recordVisit } from './dates.ts';
@@ -65,6 +66,7 @@ function triageSearch(
 export function useSections(reader: Reader | undefined): readonly FindingSectionContent[] | undefined {
   const { data: user } = useQuery(currentUserQuery);
   const permissions = usePermissions();
+  const ofOrganization = useOfOrganization();
   const [previousVisit] = useState(recordVisit);
   const [yesterday] = useState(() => daysFromToday(-1));
   const [lastWeek] = useState(() => new Date(`${daysFromToday(-RETEST_DAYS)}T00:00`).toISOString());
@@ -109,7 +111,9 @@ export function useSections(reader: Reader | undefined): readonly FindingSection
   const shown =
     reader === undefined
       ? []
-      : SECTIONS[reader].flatMap((name) => parts[name].map((part) => ({ ...part, name })));
+      : SECTIONS[reader].flatMap((name) =>
+          parts[name].map((part) => ({ ...part, search: { ...part.search, ...ofOrganization }, name })),
+        );
   const results = useQueries({ queries: shown.map(({ search }) => firstVulnerabilitiesQuery(search)) });
   if (reader === undefined || results.some(({ isPending }) => isPending)) return undefined;
   const read = shown.map((part, index) => ({ part, result: results[index] }));

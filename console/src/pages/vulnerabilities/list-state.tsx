@@ -41,8 +41,11 @@ function GroupLabel({ grouping, id }: GroupLabelProps) {
 }
 
 function parseAddress({ open, ...params }: VulnerabilityListParams, isStaff: boolean) {
-  // The server refuses the filter to others, who may have the link of a colleague.
-  if (!isStaff) delete params.draft;
+  // The server refuses these filters to others, who may have the link of a colleague.
+  if (!isStaff) {
+    delete params.draft;
+    delete params.organization_uid;
+  }
   const { columns, group: grouping = DEFAULT_GROUPING, ...search } = params;
   return {
     open,
