@@ -97,12 +97,13 @@ describeInBrowser('Console: frame', () => {
     expect(await rows.getByRole('img', { name: 'Acme Freight' }).count()).toBe(0);
     await navigation(page).getByRole('link', { name: 'Assessments' }).click();
     await page.waitForURL('**/assessments?organization_uid=*');
-    await page.getByRole('grid').getByText('Claims platform 2026').waitFor();
-    expect(await page.getByRole('grid').getByText('Web programme 2026').count()).toBe(0);
+    const assessments = page.getByRole('grid', { name: 'Assessments' });
+    await assessments.getByText('Claims platform 2026').waitFor();
+    expect(await assessments.getByText('Web programme 2026').count()).toBe(0);
     await page.getByTitle('Choose an organization').click();
     await page.getByRole('menuitemradio', { name: 'All organizations' }).click();
     await page.waitForURL('**/assessments');
-    await page.getByRole('grid').getByText('Web programme 2026').waitFor();
+    await assessments.getByText('Web programme 2026').waitFor();
     await expectAccessible(page);
   });
 
