@@ -55,7 +55,7 @@ describeInBrowser('Console: assets', () => {
     const page = await assay.enter('admin', '/assets?criticality=%5B%22medium%22%2C%22low%22%5D');
     await selectFirst(page, 3);
     const [, second = ''] = await linksOf(page).allTextContents();
-    await page.getByRole('button', { name: 'Criticality', exact: true }).first().click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Criticality' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'High' }).click();
     // The testers set the criticality of the first one.
     await expect.poll(() => linksOf(page).allTextContents()).not.toContain(second);

@@ -16,6 +16,8 @@ interface ListPageProps<Row extends object> {
   itemName: string;
   list: PagedList<Row>;
   columns: readonly Column<Row>[];
+  /** Pixels. */
+  rowHeight?: number;
   rowId: (row: Row) => string;
   rowName: (row: Row) => string;
   onOpen: (row: Row) => void;
@@ -79,6 +81,7 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
         label={title}
         list={list}
         columns={props.columns}
+        {...(props.rowHeight === undefined ? {} : { rowHeight: props.rowHeight })}
         rowId={props.rowId}
         rowName={props.rowName}
         current={currentRow.current}

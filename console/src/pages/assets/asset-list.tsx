@@ -1,4 +1,3 @@
-import { Button, Group, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../queries/assets.ts';
@@ -10,10 +9,12 @@ import { NewButton } from '../../components/page-actions.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { SelectionBar } from '../../components/selection-bar.tsx';
 import { toggleId } from '../../components/table-column.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
+import { AssetTabs } from './asset-tabs.tsx';
 import { assetColumnsFor } from './columns.tsx';
 import { useAssetFilters } from './filters.tsx';
 import { assetMessages as messages } from './messages.ts';
@@ -100,31 +101,15 @@ export function AssetList() {
           {addButton}
         </>
       }
-      toolbar={
-        selected.size > 0 ? (
-          <Group gap="xs" className={classes.selection}>
-            <Text size="sm" fw={600}>
-              {messages.selected(selected.size)}
-            </Text>
-            {changes.map(({ kind, label }) => (
-              <Button key={kind} size="compact-sm" variant="light" onClick={openEditor(kind)}>
-                {label}
-              </Button>
-            ))}
-            <Button size="compact-sm" variant="subtle" onClick={() => setSelected(new Set())}>
-              Clear
-            </Button>
-          </Group>
-        ) : (
-          <AssetFilters search={search} onFilter={filter} />
-        )
-      }
+      tabs={<AssetTabs search={search} />}
+      toolbar={<AssetFilters search={search} onFilter={filter} />}
     >
       <div className={classes.grow}>
         <DataTable
           label={messages.listTitle}
           list={list}
           columns={columns}
+          rowHeight={52}
           rowId={uidOf}
           rowName={locationOf}
           current={current}
@@ -143,6 +128,18 @@ export function AssetList() {
             )
           }
         />
+        {selected.size > 0 && (
+          <SelectionBar
+            count={selected.size}
+            total={list.isCounted ? list.total : undefined}
+            actions={changes.map(({ kind, key, label }) => ({
+              label,
+              shortcut: key,
+              run: openEditor(kind),
+            }))}
+            onClear={() => setSelected(new Set())}
+          />
+        )}
       </div>
       {editKind !== undefined && (
         <EditAssetsDialog kind={editKind} rows={targets} onClose={() => setEditKind(undefined)} />

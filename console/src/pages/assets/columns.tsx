@@ -1,4 +1,5 @@
 import { Group } from '@mantine/core';
+import { IconCloud, IconDeviceMobile, IconNetwork, IconServer, IconWorld } from '@tabler/icons-react';
 import { ASSET_TYPE_LABELS, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityMark } from '../../components/marks.tsx';
 import { TagDot } from '../../components/identity-marks.tsx';
@@ -6,6 +7,15 @@ import { assetMessages as messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
+import classes from './columns.module.css';
+
+const TYPE_ICONS = {
+  host: IconServer,
+  webapp: IconWorld,
+  network: IconNetwork,
+  cloudaccount: IconCloud,
+  mobileapp: IconDeviceMobile,
+} as const;
 
 interface AssetColumn extends Column<AssetRow> {
   /** Absent for a column that is always shown. */
@@ -18,50 +28,38 @@ export const assetColumnsFor = (rows: readonly AssetRow[]): readonly Column<Asse
 
 const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
+    id: 'type',
+    header: 'Type',
+    width: '16px',
+    hidesHeader: true,
+    cell: ({ assetType }) => {
+      const TypeIcon = TYPE_ICONS[assetType];
+      const label = ASSET_TYPE_LABELS[assetType];
+      return (
+        <span role="img" aria-label={label} title={label} className={classes.type}>
+          <TypeIcon size={16} stroke={1.75} aria-hidden />
+        </span>
+      );
+    },
+  },
+  {
     id: 'location',
     header: 'Asset',
     width: 'minmax(150px, 3fr)',
     sort: 'location',
-    cell: ({ uid, location }) => (
-      <RowLink to={`/assets/${uid}`} title={location}>
-        {location}
-      </RowLink>
+    cell: ({ uid, location, name, assetType }) => (
+      <StackedCell
+        secondary={
+          <span title={name} dir="auto">
+            {name === '' || name === location ? ASSET_TYPE_LABELS[assetType] : name}
+          </span>
+        }
+      >
+        <RowLink to={`/assets/${uid}`} title={location}>
+          <span className={classes.address}>{location}</span>
+        </RowLink>
+      </StackedCell>
     ),
-    narrow: {
-      cell: ({ uid, location, name, assetType }) => (
-        <StackedCell
-          secondary={
-            <span title={name} dir="auto">
-              {name === '' || name === location ? ASSET_TYPE_LABELS[assetType] : name}
-            </span>
-          }
-        >
-          <RowLink to={`/assets/${uid}`} title={location}>
-            {location}
-          </RowLink>
-        </StackedCell>
-      ),
-    },
-  },
-  {
-    id: 'name',
-    header: 'Name',
-    width: 'minmax(120px, 2.5fr)',
-    minTableWidth: 920,
-    hasValue: ({ name, location }) => name !== '' && name !== location,
-    cell: ({ name, location }) =>
-      name !== location && (
-        <span title={name} dir="auto">
-          {name}
-        </span>
-      ),
-  },
-  {
-    id: 'type',
-    header: 'Type',
-    width: '116px',
-    minTableWidth: 720,
-    cell: ({ assetType }) => ASSET_TYPE_LABELS[assetType],
   },
   {
     id: 'criticality',
@@ -103,6 +101,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     id: 'ports',
     header: messages.columns.openPorts,
     width: '88px',
+    isNumeric: true,
     minTableWidth: 1140,
     hasValue: ({ openPortCount }) => openPortCount > 0,
     cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
@@ -111,6 +110,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     id: 'vulnerabilities',
     header: 'Vulnerabilities',
     width: '116px',
+    isNumeric: true,
     minTableWidth: 480,
     sort: 'vulnerabilityCount',
     cell: ({ vulnerabilityCount }) => (vulnerabilityCount === 0 ? '' : vulnerabilityCount.toLocaleString()),
@@ -118,9 +118,14 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'seen',
     header: messages.columns.lastSeen,
-    width: '136px',
+    width: '144px',
     minTableWidth: 620,
     sort: 'lastSeen',
-    cell: ({ lastSeen }) => (lastSeen === null ? messages.neverSeen : <Time at={lastSeen} />),
+    cell: ({ lastSeen }) =>
+      lastSeen === null ? (
+        <span className={classes.never}>{messages.neverSeen}</span>
+      ) : (
+        <Time at={lastSeen} />
+      ),
   },
 ];

@@ -4,7 +4,8 @@ import { pluralForm, pluralize } from '../../components/pluralize.ts';
 export const assetMessages = {
   listTitle: 'Assets',
   searchLabel: 'Search names and addresses',
-  selected: (count: number) => `${count.toLocaleString()} selected`,
+  shown: 'Shown assets',
+  tabs: { all: 'All', hosts: 'Hosts', web: 'Web', other: 'Other' },
   emptyTitle: 'No assets yet',
   emptyHintReadOnly: 'Assets in the scope of the assessments that you have access to appear here.',
   emptyHint: 'Paste a list of hosts and URLs, or import a scanner report, which adds the assets it contains.',

@@ -1,7 +1,9 @@
 /** Strings of the list of people and the page of one person. */
 export const peopleMessages = {
   search: 'Search names and addresses',
+  mark: 'Mark',
   secondFactor: 'Second factor',
+  noSecondFactor: 'Off',
   lastSeen: 'Last seen',
   platformStaff: 'Platform staff',
   adminsOnly: 'Only admins can see this page',

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group } from '@mantine/core';
-import { IconSettings, IconUserPlus } from '@tabler/icons-react';
+import { IconSettings, IconShieldOff, IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,17 +7,18 @@ import type { ListedUser } from '../../../../client/src/openapi-types.ts';
 import { personName, usePeople } from '../../queries/people.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { type FilterDefinition, useOrganizationFilter } from '../../components/filter-definition.ts';
-import { personNameColumn, type Column } from '../../components/table-column.tsx';
+import { type Column, RowLink, StackedCell } from '../../components/table-column.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { OrganizationName } from '../../components/identity-marks.tsx';
+import { OrganizationName, PersonMark } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { currentUserQuery, useIsStaff } from '../../session/permissions.ts';
 import { InvitePersonDialog } from './invite-person-dialog.tsx';
 import { OrganizationSettingsDialog } from './organization-settings-dialog.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
 import { parsePeopleSearch, PERSON_STATES } from '../../app/search-params.ts';
 import { peopleMessages } from './messages.ts';
+import classes from './people-list.module.css';
 
 const messages = peopleMessages;
 
@@ -31,20 +32,24 @@ const STATE_FILTER: FilterDefinition = {
 };
 
 const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
-  personNameColumn('minmax(110px, 1fr)'),
   {
-    id: 'email',
-    header: 'Email',
-    width: 'minmax(110px, 1.3fr)',
-    minTableWidth: 560,
-    cell: ({ email }) => <span title={email}>{email}</span>,
+    id: 'mark',
+    header: messages.mark,
+    width: '24px',
+    hidesHeader: true,
+    cell: (person) => <PersonMark person={person} />,
   },
   {
-    id: 'organization',
-    header: 'Organization',
-    width: '148px',
-    minTableWidth: 1000,
-    cell: ({ organization_uid: uid }) => uid != null && <OrganizationName uid={uid} />,
+    id: 'name',
+    header: 'Name',
+    width: 'minmax(110px, 1fr)',
+    cell: (person) => (
+      <StackedCell secondary={<bdi title={person.email}>{person.email}</bdi>}>
+        <RowLink to={`/people/${person.id}`} title={personName(person)}>
+          {personName(person)}
+        </RowLink>
+      </StackedCell>
+    ),
   },
   { id: 'state', header: 'State', width: '104px', cell: (person) => <UserStateBadge person={person} /> },
   {
@@ -57,9 +62,15 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'factor',
     header: messages.secondFactor,
-    width: '124px',
+    width: '148px',
     minTableWidth: 860,
-    cell: ({ second_factor }) => (second_factor === true ? 'On' : 'Off'),
+    cell: ({ second_factor, invite_url }) =>
+      second_factor === true || typeof invite_url === 'string' ? null : (
+        <span className={classes.warning}>
+          <IconShieldOff size={15} aria-hidden />
+          {messages.noSecondFactor}
+        </span>
+      ),
   },
   {
     id: 'assessments',
@@ -74,9 +85,23 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
     width: '136px',
     minTableWidth: 660,
     cell: ({ last_seen_at }) =>
-      last_seen_at === null || last_seen_at === undefined ? 'Never' : <Time at={last_seen_at} />,
+      last_seen_at === null || last_seen_at === undefined ? (
+        <span className={classes.never}>Never</span>
+      ) : (
+        <Time at={last_seen_at} />
+      ),
   },
 ];
+
+const ORGANIZATION_COLUMN: Column<ListedUser> = {
+  id: 'organization',
+  header: 'Organization',
+  width: '148px',
+  minTableWidth: 1000,
+  cell: ({ organization_uid: uid }) => uid != null && <OrganizationName uid={uid} />,
+};
+/** Staff see the people of several organizations. */
+const STAFF_COLUMNS = PEOPLE_COLUMNS.toSpliced(2, 0, ORGANIZATION_COLUMN);
 
 /** The people of the organization; only for admins and staff. */
 export function PeopleList() {
@@ -94,6 +119,7 @@ function List() {
   const search = useSearch({ from: '/people' });
   const navigate = useNavigate({ from: '/people' });
   const list = usePeople(search);
+  const isStaff = useIsStaff() === true;
   const filters = [STATE_FILTER, ...useOrganizationFilter()];
   const [isInviting, setInviting] = useState(false);
   const startInviting = () => setInviting(true);
@@ -103,7 +129,8 @@ function List() {
       title="People"
       itemName="person"
       list={list}
-      columns={PEOPLE_COLUMNS}
+      columns={isStaff ? STAFF_COLUMNS : PEOPLE_COLUMNS}
+      rowHeight={52}
       rowId={({ id }) => String(id)}
       rowName={personName}
       onOpen={({ id }) => void navigate({ to: '/people/$id', params: { id: String(id) } })}
@@ -120,14 +147,14 @@ function List() {
           <Group gap="xs" wrap="nowrap">
             <ActionIcon
               variant="default"
-              size={30}
+              size={32}
               aria-label={messages.organization.title}
               title={messages.organization.title}
               onClick={() => setConfiguring(true)}
             >
               <IconSettings size={16} aria-hidden />
             </ActionIcon>
-            <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={startInviting}>
+            <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={startInviting}>
               Invite
             </Button>
           </Group>

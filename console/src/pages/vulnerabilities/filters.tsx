@@ -3,10 +3,8 @@ import { api, AssayError } from '../../queries/client.ts';
 import { findAssessments, loadAssessmentName } from '../../queries/assessments.ts';
 import { findGroups } from '../../queries/groups.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
-import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { type FilterDefinition, useOrganizationFilter } from '../../components/filter-definition.ts';
 import { IMPORT_FORMATS, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
-import { organizationsQuery } from '../../queries/organizations.ts';
-import { useIsStaff } from '../../session/permissions.ts';
 import { statusName } from '../../queries/statuses.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -146,8 +144,7 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
 
 export function useVulnerabilityFilters(): readonly FilterDefinition[] {
   const { data: statuses = [] } = useQuery(statusesQuery);
-  const isStaff = useIsStaff() === true;
-  const { data: organizations = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
+  const organizationFilter = useOrganizationFilter();
   return [
     {
       name: 'status_id',
@@ -167,15 +164,7 @@ export function useVulnerabilityFilters(): readonly FilterDefinition[] {
         content: <SeverityMark severity={value} withLabel />,
       })),
     },
-    ...(isStaff
-      ? [
-          {
-            name: 'organization_uid',
-            label: 'Organization',
-            options: organizations.map(({ uid, name }) => ({ value: uid, label: name })),
-          },
-        ]
-      : []),
+    ...organizationFilter,
     ...SEARCHABLE_FILTERS,
     {
       name: 'retest',
