@@ -15,7 +15,7 @@ describe('CONSOLE_PATHS', () => {
   const paths = [...CONSOLE_PATHS].sort();
 
   it('match the items of the navigation', () => {
-    expect(pathsIn('nav-items.ts', /\{ to: '\/([a-z]+)'/g)).toEqual(paths);
+    expect(pathsIn('nav-items.ts', /\bto: '\/([a-z]+)'/g)).toEqual(paths);
   });
 
   it('contain all routes', () => {

@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { OrganizationMark } from '../components/identity-marks.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { chooseOrganization, useChosenOrganization } from '../session/chosen-organization.ts';
+import { selectOrganization, useSelectedOrganization } from '../session/selected-organization.ts';
 import { Logo } from './logo.tsx';
 import { appMessages } from './messages.ts';
 import { organizationSearch, useCurrentNavItem } from './nav-items.ts';
@@ -21,7 +21,7 @@ export function OrganizationMenu() {
   const [isOpen, { set: setOpen, open }] = useDisclosure();
   const [text, setText] = useState('');
   const { data: organizations = [] } = useQuery(organizationsQuery);
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const navigate = useNavigate();
   const { item, isTopLevel } = useCurrentNavItem();
   useShortcuts({ 'g o': { label: appMessages.chooseOrganization, run: open } });
@@ -31,7 +31,7 @@ export function OrganizationMenu() {
   );
   const choose = (uid: string) => {
     const next = uid === '' ? undefined : uid;
-    chooseOrganization(next);
+    selectOrganization(next);
     setText('');
     // The filter of the list on screen. Pages of one object stay as they are.
     if (item !== undefined && isTopLevel)

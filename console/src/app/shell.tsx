@@ -7,7 +7,7 @@ import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { useChosenOrganization } from '../session/chosen-organization.ts';
+import { useSelectedOrganization } from '../session/selected-organization.ts';
 import { currentUserQuery, useHasNoAccess } from '../session/permissions.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { appMessages } from './messages.ts';
@@ -23,7 +23,7 @@ export function Shell() {
   const [isNavigationOpen, { open: openNavigation, close: closeNavigation }] = useDisclosure();
   const navigate = useNavigate();
   const items = useNavItems();
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const router = useRouter();
   useEffect(() => router.subscribe('onBeforeNavigate', closeNavigation), [router, closeNavigation]);
   useFocusOnNavigation();

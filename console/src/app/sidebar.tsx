@@ -9,7 +9,7 @@ import type { Assessment } from '../queries/client.ts';
 import { runningImportsQuery } from '../queries/imports.ts';
 import { organizationsQuery } from '../queries/organizations.ts';
 import { OPEN_SEARCH, vulnerabilityTotalQuery } from '../queries/vulnerabilities.ts';
-import { useChosenOrganization, useOfOrganization } from '../session/chosen-organization.ts';
+import { useSelectedOrganization, useOfOrganization } from '../session/selected-organization.ts';
 import { currentUserQuery, useIsStaff } from '../session/permissions.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Logo } from './logo.tsx';
@@ -79,7 +79,7 @@ function OrganizationLink() {
 
 function ItemLink({ item }: { item: NavItem }) {
   const { to, label, icon: Icon } = item;
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   return (
     <Link
       to={to}
@@ -101,7 +101,7 @@ function OpenCount() {
 
 function RunningCount() {
   const { data: imports } = useQuery(runningImportsQuery);
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const ofChosen = imports?.filter(({ organization_uid: uid }) => chosen === undefined || uid === chosen);
   return <Count count={ofChosen?.length} unit={appMessages.running} />;
 }
@@ -124,7 +124,7 @@ function ActiveAssessments() {
     ...activeAssessmentsQuery,
     enabled: useReadsVulnerabilities(),
   });
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const recent = recentAssessments();
   const rank = ({ uid }: Assessment) => (recent.includes(uid) ? recent.indexOf(uid) : recent.length);
   const shown = assessments

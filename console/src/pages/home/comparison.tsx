@@ -19,7 +19,7 @@ import {
   vulnerabilityTotalQuery,
   type VulnerabilitySearch,
 } from '../../queries/vulnerabilities.ts';
-import { useChosenOrganization } from '../../session/chosen-organization.ts';
+import { useSelectedOrganization } from '../../session/selected-organization.ts';
 import { daysFromToday, startOfHours } from './dates.ts';
 import { homeMessages } from './messages.ts';
 import classes from './home-page.module.css';
@@ -114,7 +114,7 @@ export function OrganizationComparison() {
     assessments
       .filter((assessment) => assessment.organization_uid === uid)
       .reduce((sum, assessment) => sum + assessment.open_vulnerability_count, 0);
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const shown = organizations
     .filter(({ uid }) => chosen === undefined || uid === chosen)
     .toSorted((a, b) => openOf(b.uid) - openOf(a.uid))

@@ -8,7 +8,7 @@ import { Day, Time } from '../../components/time.tsx';
 import { activeAssessmentsQuery } from '../../queries/assessments.ts';
 import type { Assessment, ImportJob } from '../../queries/client.ts';
 import { failedImportsQuery, newHostsQuery, type NewHost, SECTION_ROWS } from '../../queries/home.ts';
-import { useChosenOrganization } from '../../session/chosen-organization.ts';
+import { useSelectedOrganization } from '../../session/selected-organization.ts';
 import { daysFromToday } from './dates.ts';
 import { homeMessages as messages } from './messages.ts';
 import type { Reader } from './sections.ts';
@@ -32,7 +32,7 @@ export function useOtherTasks(reader: Reader | undefined): OtherTasks | undefine
   const assessments = useQuery({ ...activeAssessmentsQuery, enabled: reader === 'staff' });
   const failed = useQuery({ ...failedImportsQuery, enabled: seesImports });
   const hosts = useQuery({ ...newHostsQuery, enabled: reader === 'infrastructure' });
-  const chosen = useChosenOrganization();
+  const chosen = useSelectedOrganization();
   const isOfChosen = ({ organization_uid: uid }: { organization_uid: string | null }) =>
     chosen === undefined || uid === chosen;
   if (reader === undefined || [assessments, failed, hosts].some(({ isLoading }) => isLoading))

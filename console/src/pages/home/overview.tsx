@@ -7,7 +7,7 @@ import { Meter } from '../../components/charts/bars.tsx';
 import { SeverityMark } from '../../components/marks.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { OPEN_SEARCH, summaryQuery, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { useOfOrganization } from '../../session/chosen-organization.ts';
+import { useOfOrganization } from '../../session/selected-organization.ts';
 import { LoadError } from './load-error.tsx';
 import { homeMessages as messages } from './messages.ts';
 import { OverviewSection } from './overview-section.tsx';

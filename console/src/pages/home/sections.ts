@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useReadsVulnerabilities } from '../../app/nav-items.ts';
 import { firstVulnerabilitiesQuery, SECTION_ROWS, type SectionRow } from '../../queries/home.ts';
 import { OPEN_SEARCH, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { useOfOrganization } from '../../session/chosen-organization.ts';
+import { useOfOrganization } from '../../session/selected-organization.ts';
 import { currentUserQuery, type Permissions, usePermissions } from '../../session/permissions.ts';
 import { homeMessages } from './messages.ts';
 import { daysFromToday, recordVisit } from './dates.ts';

@@ -7,7 +7,7 @@ const listeners = new Set<() => void>();
 const read = (): string | null => sessionStorage.getItem(KEY);
 
 /** Chooses the organization that a member of staff works for in this tab; undefined: all. */
-export function chooseOrganization(uid: string | undefined): void {
+export function selectOrganization(uid: string | undefined): void {
   if (uid === undefined) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, uid);
   for (const listener of listeners) listener();
@@ -19,7 +19,7 @@ function subscribe(listener: () => void) {
 }
 
 /** The uid of the chosen organization; undefined for all, and for users who are not staff. */
-export function useChosenOrganization(): string | undefined {
+export function useSelectedOrganization(): string | undefined {
   const chosen = useSyncExternalStore(subscribe, read);
   const isStaff = useIsStaff() === true;
   return isStaff ? (chosen ?? undefined) : undefined;
@@ -27,6 +27,6 @@ export function useChosenOrganization(): string | undefined {
 
 /** A filter by the chosen organization. */
 export function useOfOrganization(): { organization_uid?: string[] } {
-  const uid = useChosenOrganization();
+  const uid = useSelectedOrganization();
   return useMemo(() => (uid === undefined ? {} : { organization_uid: [uid] }), [uid]);
 }
