@@ -29,7 +29,7 @@ interface Picture {
 
 /** Opens the preview of the first row. */
 async function openPreview(page: Page): Promise<void> {
-  await page.locator('[role=row]').nth(3).waitFor();
+  await page.locator('[id="row-0"] a').waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('o');
   await page.locator('aside h2').waitFor();

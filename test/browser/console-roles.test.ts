@@ -311,8 +311,10 @@ describeInBrowser('Console: roles', () => {
     const developers = await assay.enterAs(developer, '/vulnerabilities');
     await developers.getByRole('checkbox', { name: 'Select Found by staff' }).check();
     expect(await controlsOf(developers.getByRole('toolbar'))).toEqual([
+      'Start fix',
       'Status',
       'Assign',
+      'Due date',
       'Comment',
       'Clear selection',
     ]);
@@ -341,7 +343,7 @@ describeInBrowser('Console: roles', () => {
   });
 
   it('tells assessments apart in lists and pickers', async () => {
-    const page = await assay.enterAs(mixed, '/vulnerabilities');
+    const page = await assay.enterAs(mixed, '/vulnerabilities?group=none');
     await page.getByRole('checkbox', { name: 'Select Found by ourselves' }).waitFor();
     expect(await page.getByRole('button', { name: 'More actions' }).count()).toBe(0);
     await page.getByRole('checkbox', { name: 'Select Found by ourselves' }).check();
