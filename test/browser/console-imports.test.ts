@@ -73,7 +73,7 @@ describeInBrowser('Console: imports', () => {
     const zap = card(page, 'report-plus-2.16.json');
     await zap.getByText('Choose an assessment for these findings').waitFor();
     // Nothing is wrong before an assessment is chosen.
-    expect(await page.locator('[aria-invalid="true"], [role="alert"]').count()).toBe(0);
+    expect(await page.getByRole('main').locator('[aria-invalid="true"], [role="alert"]').count()).toBe(0);
     await start(page);
     await page.getByText('Choose an assessment', { exact: true }).waitFor();
     expect(await page.locator('[aria-invalid="true"]').count()).toBe(1);

@@ -16,6 +16,7 @@ export function RunningImports({ search }: { search: ImportSearch }) {
   const client = useQueryClient();
   const { data } = useQuery({
     ...runningImportsQuery,
+    refetchOnMount: 'always',
     refetchInterval: ({ state }) => ((state.data?.length ?? 0) > 0 ? INTERVAL : false),
   });
   const ids = data === undefined ? undefined : hashKey(data.map(({ id }) => id));
