@@ -16,6 +16,12 @@ async function select(page: Page, label: string, typed: string, option: string |
   await page.getByRole('option', { name: option }).click();
 }
 
+/** Chooses an action of the page. */
+async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
 describeInBrowser('Console: assessments', () => {
   const assay = useConsole();
 
@@ -33,15 +39,16 @@ describeInBrowser('Console: assessments', () => {
     await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Web programme 2026']);
     await page.getByRole('button', { name: 'Remove Group filter' }).click();
     await page.getByRole('button', { name: 'Remove Tag filter' }).click();
-    await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'State' }).click();
-    await page.getByRole('checkbox', { name: 'Completed' }).check();
+    const tabs = page.getByRole('navigation', { name: 'Which assessments' });
+    await tabs.getByRole('link', { name: 'Completed 1' }).click();
     await page.waitForURL(/state=/);
     await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Internal network 2026']);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Remove State filter' }).click();
+    await tabs.getByRole('link', { name: 'All' }).click();
+    await grid.getByText('Completed').waitFor();
     await page.getByRole('searchbox').fill('driver');
     await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Driver apps 2026']);
+    await tabs.getByRole('link', { name: 'Active' }).click();
+    await page.waitForURL('**/assessments?search=driver');
   });
 
   it('creates an assessment with errors at the fields, edits, tags and deletes it', async () => {
@@ -65,17 +72,17 @@ describeInBrowser('Console: assessments', () => {
     await page.keyboard.press('Tab');
     await form.getByRole('button', { name: 'Create' }).click();
     await page.waitForURL(/\/assessments\/hostile-[0-9a-z]{4}$/);
-    await page.getByRole('definition').getByText('a new tag').waitFor();
+    await page.getByRole('main').getByText('a new tag').waitFor();
     await expectAccessibleInAllViews(page);
 
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await choose(page, 'Edit');
     await page.getByRole('dialog').getByLabel('Name').fill('A calm name');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'A calm name' }).waitFor();
     await undo(page, 'Assessment updated');
     await page.getByRole('heading', { name: '<script>' }).waitFor();
 
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await choose(page, 'Delete');
     await page.getByRole('dialog', { name: 'Delete assessment' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/assessments');
@@ -84,7 +91,7 @@ describeInBrowser('Console: assessments', () => {
 
   it('explains why an assessment with vulnerabilities cannot be deleted', async () => {
     const page = await assay.enter('admin', '/assessments/acme-web-2026', { expectedStatuses: [409] });
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await choose(page, 'Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('alert').getByText('complete the assessment instead').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
@@ -92,7 +99,7 @@ describeInBrowser('Console: assessments', () => {
 
   it('detects a conflicting edit', async () => {
     const page = await enterNew('seen-by-two', 'Seen by two', { expectedStatuses: [412] });
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await choose(page, 'Edit');
     await page.getByRole('dialog').getByLabel('Name').fill('Mine');
     await assay.call('staff', 'PATCH', '/v1/assessments/seen-by-two', { name: 'Theirs' });
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -101,19 +108,53 @@ describeInBrowser('Console: assessments', () => {
     await expect.poll(() => page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('Theirs');
     await page.getByRole('dialog').getByLabel('Name').fill('Ours');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('heading', { name: 'Ours' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor();
   });
 
   it('shows the vulnerabilities of an assessment and links to the list', async () => {
     const page = await assay.enter('member', '/assessments/acme-web-2026');
     const grid = page.getByRole('grid', { name: 'Vulnerabilities of the assessment' });
     await grid.getByRole('link').first().waitFor();
-    expect(await page.getByRole('tab', { name: 'People' }).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    expect(await page.getByRole('tab', { name: 'Access' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'More actions' }).count()).toBe(0);
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Filter and export' }).click();
     await page.waitForURL(/\/vulnerabilities\?assessment_id=/);
     await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
+  });
+
+  it('shows four figures, and where to set what is missing', async () => {
+    const page = await enterNew('figured', 'Figured');
+    const dates = page.getByRole('region', { name: 'Dates' });
+    await dates.getByText('No dates').waitFor();
+    await dates.getByRole('button', { name: 'Set dates' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit assessment' });
+    await form.getByLabel('Start date').fill('2020-01-01');
+    await form.getByLabel('End date').fill('2020-01-10');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await dates.getByText('Over 10 days').waitFor();
+    await page.getByRole('tab', { name: 'Imports' }).click();
+    await page.waitForURL('**/assessments/figured?show=imports');
+    await page.getByText('No imports yet').waitFor();
+
+    await page.goto('/assessments/acme-web-2026');
+    const closed = page.getByRole('region', { name: 'Closed' });
+    await closed.getByRole('link', { name: /^Fixed \d/ }).waitFor();
+    await page
+      .getByRole('region', { name: 'Testing hours' })
+      .getByRole('img', { name: /^Hours by week/ })
+      .waitFor();
+    await page.getByRole('complementary').getByText('Ines Lindqvist').waitFor();
+    await expectAccessibleInAllViews(page);
+    await page
+      .getByRole('region', { name: 'Open by severity' })
+      .getByRole('link', { name: /^Critical/ })
+      .click();
+    await page.waitForURL(/\/vulnerabilities\?.*severity=/);
+    await page.goBack();
+    await page.getByRole('link', { name: 'New finding' }).waitFor();
+    await page.keyboard.press('n');
+    await page.waitForURL('**/vulnerabilities/new?assessment=acme-web-2026');
   });
 
   it('changes the state after naming the testing sessions that it ends', async () => {
@@ -184,7 +225,8 @@ describeInBrowser('Console: assessments', () => {
     });
     let requests = 0;
     await page.route(
-      (url) => url.pathname.endsWith('/assessments/early/testing_sessions') && !isRunningList(url),
+      (url) =>
+        url.pathname.endsWith('/assessments/early/testing_sessions') && url.searchParams.has('page[after]'),
       async (route) => {
         const isFirst = route.request().method() === 'GET' && (requests += 1) === 1;
         const response = await route.fetch();
@@ -210,7 +252,7 @@ describeInBrowser('Console: assessments', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
     const grid = page.getByRole('grid', { name: 'Assets in scope' });
     await grid.getByText('Not on Fridays · No load tests').waitFor();
-    await page.getByRole('tab', { name: 'Scope (1)' }).waitFor();
+    await page.getByRole('tab', { name: 'Scope 1' }).waitFor();
     await page.getByRole('button', { name: 'Edit rules of 10.20.0.10' }).click();
     await page.getByRole('textbox', { name: 'Rules' }).fill('Never');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -253,7 +295,7 @@ describeInBrowser('Console: assessments', () => {
     await dialog.getByText('Failed: 1 · In scope: 3').waitFor();
     await dialog.getByRole('row', { name: '10.0.0.0/8 Failed: It has more than 1,024 addresses' }).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('tab', { name: 'Scope (3)' }).waitFor();
+    await page.getByRole('tab', { name: 'Scope 3' }).waitFor();
     await undo(page, '3 assets added to scope');
     await page.getByText('Nothing is in scope yet').waitFor();
     await add();
@@ -268,7 +310,7 @@ describeInBrowser('Console: assessments', () => {
 
   it('grants and removes access', async () => {
     const page = await enterNew('shared', 'Shared');
-    await page.getByRole('tab', { name: 'People' }).click();
+    await page.getByRole('tab', { name: 'Access' }).click();
     await page.getByText('No one was granted access').waitFor();
     await select(page, 'Grant access to', 'outsider', /outsider@acme\.example/);
     const grid = page.getByRole('grid', { name: 'People with access' });
@@ -288,15 +330,24 @@ describeInBrowser('Console: assessments', () => {
   });
 
   it('lets staff create an assessment in a selected organization', async () => {
-    const page = await assay.enter('staff', '/assessments');
+    const page = await assay.enter('staff', '/assessments', { expectedStatuses: [409] });
     await page.getByRole('button', { name: 'New assessment' }).click();
     const form = page.getByRole('dialog', { name: 'New assessment' });
     await select(page, 'Organization', 'halden', /Halden/i);
-    await form.getByLabel('Name').fill('Of staff');
-    await form.getByLabel('ID', { exact: true }).fill('of-staff');
+    const uid = form.getByLabel('ID', { exact: true });
+    await form.getByLabel('Name').fill('Acme: Web 2026');
+    await expect.poll(() => uid.inputValue()).toBe('acme-web-2026');
     await form.getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/assessments/of-staff');
+    await form.getByText('Is already taken.').waitFor();
+    expect(await uid.getAttribute('aria-invalid')).toBe('true');
+    await form.getByLabel('Name').fill('Of Stâff!');
+    await expect.poll(() => uid.inputValue()).toBe('of-staff');
+    await uid.fill('of-staff-1');
+    await form.getByLabel('Name').fill('Of staff');
+    expect(await uid.inputValue()).toBe('of-staff-1');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/assessments/of-staff-1');
     await page.getByRole('heading', { name: 'Of staff' }).waitFor();
-    await expect.poll(() => page.getByRole('definition').allTextContents()).toContain('Halden Mutual');
+    await page.getByRole('main').getByText('Halden Mutual').waitFor();
   });
 });

@@ -185,10 +185,11 @@ describeInBrowser('Console: drafts', () => {
     await asDrafts.waitFor();
     expect(await asDrafts.isChecked()).toBe(true);
     const imported = page.getByRole('article', { name: 'drafts.jsonl' });
-    await imported.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    await imported.getByText('This is a preview. Nothing has changed yet.').waitFor();
     await expectAccessibleInAllViews(page);
-    await imported.getByRole('button', { name: 'Import', exact: true }).click();
-    await imported.getByRole('link', { name: /^Import \d/ }).waitFor();
+    await page.getByRole('button', { name: /^Import/ }).click();
+    await page.waitForURL(/\/imports\/\d+$/);
+    await page.getByText('Imported', { exact: true }).first().waitFor();
     const query = `filter[assessment_id][]=${uid}&filter[draft]=true&filter[source][]=nuclei`;
     expect(await assay.call('staff', 'GET', `/v1/vulnerabilities?${query}`)).toHaveLength(1);
     await assay.call('staff', 'PATCH', path, { drafts: 'off' });

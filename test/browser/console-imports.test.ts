@@ -43,6 +43,9 @@ async function selectAssessment(page: Page, name: string): Promise<void> {
   await page.getByRole('option', { name }).click();
 }
 
+/** Imports what is previewed. */
+const start = (page: Page) => page.getByRole('button', { name: /^Import/ }).click();
+
 const card = (page: Page, name: string) => page.getByRole('article', { name });
 
 describeInBrowser('Console: imports', () => {
@@ -63,29 +66,53 @@ describeInBrowser('Console: imports', () => {
     expect(await waitForImport(assay.server(), token, body.id)).toMatchObject({ state: 'succeeded' });
   }
 
-  it('previews a report, imports it, and links to the new findings', async () => {
+  it('previews a report, imports it, and says what is left to do', async () => {
     const before = await countFindings();
     const page = await enterImports();
     await upload(page, 'zap/report-plus-2.16.json');
     const zap = card(page, 'report-plus-2.16.json');
     await zap.getByText('Choose an assessment for these findings').waitFor();
     // Nothing is wrong before an assessment is chosen.
-    expect(await page.locator('[aria-invalid="true"], [role="alert"]').count()).toBe(0);
+    expect(await page.getByRole('main').locator('[aria-invalid="true"], [role="alert"]').count()).toBe(0);
+    await start(page);
+    await page.getByText('Choose an assessment', { exact: true }).waitFor();
+    expect(await page.locator('[aria-invalid="true"]').count()).toBe(1);
     await selectAssessment(page, 'Driver apps 2026');
-    await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
+    await zap.getByText(/^Driver apps 2026 goes from \d+ to \d+ open findings\./).waitFor();
+    await zap.getByText('This is a preview. Nothing has changed yet.').waitFor();
     const format = zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' });
     await expect.poll(() => format.inputValue()).toBe('ZAP (detected)');
-    await zap.getByRole('button', { name: 'Show details' }).click();
-    const previewed = zap.getByRole('region', { name: 'New' }).getByRole('listitem');
+    const previewed = zap.getByRole('list', { name: 'new' }).getByRole('listitem');
     await previewed.first().waitFor();
     const count = await previewed.count();
+    await zap.getByRole('tab', { name: `${count} new` }).waitFor();
+    await page.getByRole('button', { name: 'Import into Driver apps 2026' }).waitFor();
     await expectAccessibleInAllViews(page);
     expect(await countFindings()).toBe(before);
-    await zap.getByRole('button', { name: 'Import', exact: true }).click();
-    await zap.getByText('Imported').waitFor();
-    await zap.getByRole('link', { name: `${count} new` }).click();
+    await start(page);
+    await page.waitForURL(/\/imports\/\d+$/);
+    await page.getByText('Imported', { exact: true }).waitFor();
+    const findings = page.getByRole('list', { name: 'new' }).getByRole('link');
+    await expect.poll(() => findings.count()).toBe(count);
+    await page.getByRole('region', { name: 'Result' }).getByText('Driver apps 2026').waitFor();
+    await expectAccessibleInAllViews(page);
+    await page.getByRole('link', { name: /^Review \d+ new finding/ }).click();
     const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
     await expect.poll(() => grid.getByRole('link').count()).toBe(count);
+  });
+
+  it('takes the assessment that one comes from', async () => {
+    const page = await assay.enter('admin', '/assessments/acme-mobile-2026', {
+      expectedStatuses: [404, 409],
+    });
+    await page.getByRole('main').getByRole('link', { name: 'Import', exact: true }).click();
+    await page.waitForURL(/\/imports\?assessment_id=/);
+    await upload(page, 'zap/report-plus-2.16.json');
+    const assessment = page.getByRole('combobox', { name: 'Assessment' });
+    await expect.poll(() => assessment.inputValue()).toBe('Driver apps 2026');
+    await page.getByText('This is a preview. Nothing has changed yet.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Imports' }).waitFor();
   });
 
   it('does not call a finding skipped whose time is unclear', async () => {
@@ -93,12 +120,10 @@ describeInBrowser('Console: imports', () => {
     await upload(page, 'nuclei/results.jsonl');
     await selectAssessment(page, 'Driver apps 2026');
     const nuclei = card(page, 'results.jsonl');
-    await nuclei.getByRole('button', { name: 'Show details' }).click();
-    const records = nuclei.getByRole('region', { name: 'Skipped or incomplete' }).getByRole('listitem');
+    await nuclei.getByRole('tab', { name: '3 skipped' }).click();
+    const records = nuclei.getByRole('list', { name: 'Skipped or incomplete' }).getByRole('listitem');
     await records.filter({ hasText: 'time not understood' }).waitFor();
     expect(await records.count()).toBe(4);
-    const skipped = nuclei.locator('dl div').filter({ hasText: 'records skipped' });
-    expect(await skipped.getByRole('definition').textContent()).toBe('3');
   });
 
   it('links to gone findings, which are marked until they are decided, and undoes the import', async () => {
@@ -114,9 +139,10 @@ describeInBrowser('Console: imports', () => {
     await page.getByRole('combobox', { name: 'Targets' }).fill('https://gone.example/');
     await page.keyboard.press('Enter');
     const second = card(page, 'second.jsonl');
-    await second.getByRole('button', { name: 'Import', exact: true }).click();
-    await second.getByText('Imported').waitFor();
-    await second.getByRole('link', { name: '2 gone' }).click();
+    await second.getByText(/, and 2 are marked as gone\./).waitFor();
+    await start(page);
+    await page.waitForURL(/\/imports\/\d+$/);
+    await page.getByRole('link', { name: 'Decide about 2 gone' }).click();
     const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
     const row = (title: string) => grid.getByRole('row').filter({ hasText: title });
     const titles = async () => (await grid.getByRole('link').allTextContents()).sort();
@@ -157,7 +183,7 @@ describeInBrowser('Console: imports', () => {
 
     await page.getByRole('link', { name: 'Imports' }).click();
     await page.getByRole('grid', { name: 'Imports' }).getByRole('link', { name: 'second.jsonl' }).click();
-    await page.getByRole('region', { name: 'Report' }).getByText('Nuclei').waitFor();
+    await page.getByRole('complementary', { name: 'Report' }).getByText('Nuclei').waitFor();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('seen again').waitFor();
     await expectAccessibleInAllViews(page);
@@ -175,7 +201,7 @@ describeInBrowser('Console: imports', () => {
     await upload(page, 'csv/semicolons.csv');
     await selectAssessment(page, 'Driver apps 2026');
     const csv = card(page, 'semicolons.csv');
-    await csv.getByText('Preview. Nothing has been imported yet.').waitFor();
+    await csv.getByText('This is a preview. Nothing has changed yet.').waitFor();
     await csv.getByRole('button', { name: 'Columns' }).click();
     const map = async (field: string, column: string) => {
       await csv.getByRole('combobox', { name: field, exact: true }).click();
@@ -183,9 +209,8 @@ describeInBrowser('Console: imports', () => {
     };
     await map('Title', 'Severity');
     await map('Severity', 'Severity');
-    await csv.getByText('Preview. Nothing has been imported yet.').waitFor();
-    await csv.getByRole('button', { name: 'Show details' }).click();
-    const findings = csv.getByRole('region', { name: 'New' }).getByRole('listitem');
+    await csv.getByText('This is a preview. Nothing has changed yet.').waitFor();
+    const findings = csv.getByRole('list', { name: 'new' }).getByRole('listitem');
     await findings.first().waitFor();
     expect(await findings.allTextContents()).toEqual([expect.stringContaining('high')]);
   });
@@ -198,7 +223,8 @@ describeInBrowser('Console: imports', () => {
       streams += 1;
       return route.continue({ url: `${assay.server().origin}/v1/imports/none/such` });
     });
-    const zone = page.getByRole('region', { name: 'New import' });
+    // The whole page takes files.
+    const zone = page.getByRole('main').locator('section[aria-label="New import"], article').first();
     const valid = ['zap/report-plus-2.16.json', 'nuclei/results.json'].map((path) => ({
       name: path.replace('/', '-'),
       text: readFileSync(FIXTURES + path, 'utf8'),
@@ -219,9 +245,8 @@ describeInBrowser('Console: imports', () => {
       }, dropped);
     await drop(invalid);
     await page.getByRole('button', { name: 'More options' }).click();
-    const options = page.getByRole('region', { name: 'Options' });
-    await options.getByRole('combobox', { name: 'Findings missing from this report' }).click();
-    await page.getByRole('option', { name: 'Set to Fixed' }).click();
+    const options = page.getByRole('complementary', { name: 'Options' });
+    await options.getByRole('radio', { name: 'Set to Fixed' }).check();
     await options.getByRole('combobox', { name: 'Minimum severity' }).click();
     await page.getByRole('option', { name: 'Low', exact: true }).click();
     await options.getByRole('combobox', { name: 'Tags' }).fill('dropped');
@@ -236,11 +261,8 @@ describeInBrowser('Console: imports', () => {
     await drop(valid);
     await page.getByRole('button', { name: 'Remove notes.txt' }).click();
     await page.getByRole('button', { name: 'Remove broken.xml' }).click();
-    await page.getByRole('button', { name: 'Import all 2' }).click();
-    for (const { name } of valid) {
-      await card(page, name).getByText('Imported').waitFor();
-      await card(page, name).getByText('gone, set to Fixed').waitFor();
-    }
+    await page.getByRole('button', { name: 'Import 2 reports into Web programme 2026' }).click();
+    for (const { name } of valid) await card(page, name).getByText('Imported', { exact: true }).waitFor();
     expect(streams).toBeGreaterThan(0);
     expect(await assay.call('admin', 'GET', '/v1/imports?page[size]=2&filter[dry_run]=false')).toEqual(
       valid.map(() =>
@@ -263,15 +285,20 @@ describeInBrowser('Console: imports', () => {
     await upload(page, 'zap/report-plus-2.16.json');
     await selectAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.json');
-    await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
+    await zap.getByText('This is a preview. Nothing has changed yet.').waitFor();
     onTestFinished(await holdQueue(assay.server()));
-    await zap.getByRole('button', { name: 'Import', exact: true }).click();
-    await zap.getByText('Waiting').waitFor();
-    await zap.getByRole('button', { name: 'Cancel' }).click();
+    await start(page);
+    await page.waitForURL(/\/imports\/\d+$/);
+    await page.getByText('Waiting').waitFor();
+    await page.getByRole('link', { name: 'Imports', exact: true }).click();
+    const running = page.getByRole('region', { name: 'Running imports' });
+    await running.getByText('Not started yet').waitFor();
+    await running.getByRole('link', { name: 'report-plus-2.16.json' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page
       .getByText('Import of report-plus-2.16.json cancelled. Changes already made were kept.')
       .waitFor();
-    await zap.getByText('Cancelled').waitFor();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
     expect(await assay.call('admin', 'GET', '/v1/imports?page[size]=1')).toMatchObject([
       { state: 'cancelled', file: { filename: 'report-plus-2.16.json' } },
     ]);
@@ -309,7 +336,7 @@ describeInBrowser('Console: imports', () => {
     const nmap = card(page, 'scripts.xml');
     await nmap.getByText('Choose an assessment to preview this report.').waitFor();
     await selectAssessment(page, 'Web programme 2026');
-    await nmap.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    await nmap.getByText('This is a preview. Nothing has changed yet.').waitFor();
     expect(await nmap.getByText('Could not import this report').count()).toBe(0);
   });
 });

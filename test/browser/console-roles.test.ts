@@ -418,7 +418,7 @@ describeInBrowser('Console: roles', () => {
   it('shows an infrastructure admin assets, and why there are no vulnerabilities', async () => {
     const page = await assay.enterAs(infra, `/assessments/${uid}`);
     await page.getByText('shows its assets, but not its vulnerabilities').waitFor();
-    expect(await page.getByRole('tab').allTextContents()).toEqual(['Scope (1)']);
+    expect(await page.getByRole('tab').allTextContents()).toEqual(['Scope 1', 'Imports']);
     await page.getByRole('button', { name: 'Add to scope' }).waitFor();
     await expectAccessibleInAllViews(page);
     await page.goto(`/assets/${asset}`);

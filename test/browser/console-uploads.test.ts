@@ -40,7 +40,7 @@ describeInBrowser('Console: uploads', () => {
     );
     await page.getByRole('combobox', { name: 'Assessment' }).fill('Web programme 2026');
     await page.getByRole('option', { name: 'Web programme 2026' }).click();
-    const importAll = page.getByRole('button', { name: 'Import all 3' });
+    const importAll = page.getByRole('button', { name: 'Import 3 reports into Web programme 2026' });
     await importAll.waitFor();
     const held: Route[] = [];
     let isHeld = true;
@@ -61,7 +61,7 @@ describeInBrowser('Console: uploads', () => {
     for (const name of names)
       await page
         .getByRole('article', { name: `${name}.jsonl` })
-        .getByText('Imported')
+        .getByText('Imported', { exact: true })
         .waitFor();
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseFirstRow } from '../../console/src/pages/imports/csv-columns.ts';
 import { formatLabel, formatSize } from '../../console/src/pages/imports/formats.ts';
 import { importMessages } from '../../console/src/pages/imports/messages.ts';
+import { outcomeText } from '../../console/src/pages/imports/outcome.ts';
 import { queryMessages } from '../../console/src/queries/messages.ts';
 
 const { result, file, page } = importMessages;
@@ -10,12 +11,10 @@ describe('Console messages: imports', () => {
   it.each([
     [result.processed(40), '40% processed'],
     [result.secondsLeft(12), '12 s left'],
-    [result.goneFixed, 'gone, set to Fixed'],
     [result.assetsUpdated(2), 'assets updated'],
     [result.portsOpened(1), 'port opened'],
     [result.portsClosed(0), 'ports closed'],
-    [result.skipped(1), 'record skipped'],
-    [result.firstOf(result.previewKinds.again, 20), 'Seen again (first 20)'],
+    [result.firstOf(20, 1_113), 'The first 20 of 1,113.'],
   ])('describe the result of an import: %s', (text, expected) => {
     expect(text).toBe(expected);
   });
@@ -49,6 +48,50 @@ describe('Console messages: imports', () => {
       '3.2 MB',
       '5 GB',
     ]);
+  });
+});
+
+describe('Console: the outcome of an import', () => {
+  const NOTHING = {
+    assets_created: 0,
+    assets_updated: 0,
+    assets_outside_scope: 0,
+    ports_opened: 0,
+    ports_closed: 0,
+    findings_created: 0,
+    findings_seen_again: 0,
+    findings_reopened: 0,
+    findings_gone: 0,
+  };
+  const job = (members: object) =>
+    ({
+      state: 'succeeded',
+      error: null,
+      undone: null,
+      result: NOTHING,
+      progress: { bytes_read: 0, bytes_total: 0 },
+      options: { dry_run: false },
+      ...members,
+    }) as unknown as Parameters<typeof outcomeText>[0];
+
+  it.each([
+    [
+      { result: { ...NOTHING, findings_created: 7, findings_reopened: 2, findings_gone: 3 } },
+      '+7, 2 back, 3 gone',
+    ],
+    [{ result: { ...NOTHING, assets_created: 4, ports_opened: 11 } }, '4 assets added, 11 ports opened'],
+    [{}, 'Nothing changed'],
+    [{ options: { dry_run: true } }, 'Nothing would change'],
+    [
+      { state: 'failed', error: { message: 'The report is truncated.', line: 1_812 } },
+      'Line 1,812: The report is truncated.',
+    ],
+    [{ state: 'failed', error: { message: 'The report is truncated.' } }, 'The report is truncated.'],
+    [{ state: 'running', progress: { bytes_read: 4, bytes_total: 10 } }, '40% processed'],
+    [{ state: 'queued' }, 'Waiting'],
+    [{ undone: {} }, 'Undone'],
+  ])('is a short text: %j', (members, text) => {
+    expect(outcomeText(job(members))).toBe(text);
   });
 });
 

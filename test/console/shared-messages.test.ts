@@ -12,7 +12,6 @@ describe('Messages of the console', () => {
   it.each([
     [commonMessages.list.selected(4), '4 selected'],
     [importMessages.result.assetsCreated(1), 'asset added'],
-    [importMessages.result.skipped(2), 'records skipped'],
     [tagMessages.tagged('vulnerability', 1), '1 vulnerability'],
     [tagMessages.removeWarning('asset', 3), 'It is removed from 3 assets. You cannot undo this.'],
     [groupMessages.bulk.submitRemove(1), 'Remove 1 person'],

@@ -51,7 +51,7 @@ const parseEnum = <Value extends string>(value: unknown, allowed: readonly Value
 export const filterValues = (params: object, name: string): string[] =>
   toArray((params as Record<string, unknown>)[name]).map(String);
 
-const TABS = ['vulnerabilities', 'assets', 'hours', 'people'] as const;
+const TABS = ['vulnerabilities', 'assets', 'hours', 'imports', 'people'] as const;
 export type AssessmentTab = (typeof TABS)[number];
 
 /** Parses the list's search parameters; unknown ones and values of a wrong type are dropped. */

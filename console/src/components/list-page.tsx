@@ -12,6 +12,8 @@ import type { Column } from './table-column.tsx';
 
 interface ListPageProps<Row extends object> {
   title: string;
+  /** Beside the heading, with the counts. */
+  tabs?: ReactNode;
   /** Noun of a row: "group". */
   itemName: string;
   list: PagedList<Row>;
@@ -59,10 +61,11 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
   return (
     <PageLayout
       title={title}
+      tabs={props.tabs}
       fillsHeight
       actions={
         <>
-          <ResultCount list={list} />
+          {props.tabs === undefined && <ResultCount list={list} />}
           {createButton}
         </>
       }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { findAssessments } from '../queries/assessments.ts';
+import { useAssessmentNames } from '../queries/names.ts';
 import type { Option } from './filter-definition.ts';
 import { AsyncSelect } from './async-select.tsx';
 import { commonMessages } from './messages.ts';
@@ -26,13 +27,15 @@ export function ListingPicker({
   ...rest
 }: ListingPickerProps) {
   const [selected, setSelected] = useState<Option | null>(null);
+  const names = useAssessmentNames();
+  const nameOf = (uid: string) => (names === undefined ? '' : (names.get(uid) ?? uid));
   return (
     <AsyncSelect
       {...rest}
       description={description}
       optionsKey={['listings']}
       loadOptions={(search, signal) => findAssessments(search, signal, { permission: 'write_assets' })}
-      value={value === null ? null : selected?.value === value ? selected : { value, label: value }}
+      value={value === null ? null : selected?.value === value ? selected : { value, label: nameOf(value) }}
       onChange={(option) => {
         setSelected(option);
         onChange(option?.value ?? null);

@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@ta
 import type { AssessmentChange, AssessmentUser, NewAssessment } from '../../../client/src/openapi-types.ts';
 import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.ts';
-import { api, type Assessment, parsePage } from './client.ts';
+import { api, type Assessment, parsePage, parseTotal } from './client.ts';
 import { type PagedList, usePagedList, v1Pages, PAGE_SIZE } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { GROUP_ROLE_LABELS } from './groups.ts';
@@ -91,6 +91,16 @@ export function useAssessments(search: AssessmentSearch): PagedList<Assessment> 
     ),
   });
 }
+
+/** Counts the assessments that match a search (operation 36). */
+export const assessmentTotalQuery = (search: AssessmentSearch) =>
+  queryOptions({
+    queryKey: [...ASSESSMENTS_KEY, 'total', search],
+    queryFn: async ({ signal }) => {
+      const query = { ...toQuery(search), 'page[size]': 1 };
+      return parseTotal((await api.GET('/v1/assessments', { params: { query }, signal })).response);
+    },
+  });
 
 /** Reads the newest active assessments, with their numbers of open vulnerabilities. */
 export const activeAssessmentsQuery = queryOptions({

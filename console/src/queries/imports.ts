@@ -1,12 +1,12 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { notify, notifyError } from '../components/notifications.ts';
-import { api, type ImportJob } from './client.ts';
+import { api, type ImportJob, parseTotal, type Vulnerability } from './client.ts';
 import type { ImportState } from './enums.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
-import { refreshCounts } from './vulnerabilities.ts';
+import { refreshCounts, vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 
 /** Filters of operation 66. */
 export interface ImportSearch {
@@ -70,13 +70,41 @@ export function useImport(id: number) {
   return { data: query.data, error: query.error ?? broken ?? null, refetch: query.refetch };
 }
 
+/** Reads the lists of imports again. */
+export const refreshImportLists = (client: QueryClient): void =>
+  void client.invalidateQueries({ queryKey: IMPORTS_KEY });
+
+/** Findings of each kind that the page of an import shows. */
+const MAX_FINDINGS = 20;
+const FINDING_FIELDS = ['id', 'title', 'severity', 'status_id'] as const;
+
+/** Reads the first findings that an import has changed (operation 15). */
+export const importedFindingsQuery = (search: VulnerabilitySearch) =>
+  queryOptions({
+    // Changes of vulnerabilities refetch it with the totals.
+    queryKey: ['vulnerability-total', search, 'imported'],
+    async queryFn({ signal }) {
+      const query = {
+        ...vulnerabilityFilterParams(search),
+        sort: '-severity' as const,
+        fields: FINDING_FIELDS.join(','),
+        'page[size]': MAX_FINDINGS,
+      };
+      const { data, response } = await api.GET('/v1/vulnerabilities', { params: { query }, signal });
+      return {
+        rows: data as readonly Pick<Vulnerability, (typeof FINDING_FIELDS)[number]>[],
+        total: parseTotal(response),
+      };
+    },
+  });
+
 /** Refetches everything that an import may have changed. */
 export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
   client.setQueryData(importKey(job.id), job);
   void client.resetQueries({ queryKey: IMPORTS_KEY });
   if (job.options.dry_run) return;
   refreshCounts(client);
-  for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset'])
+  for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset', 'assessment'])
     void client.invalidateQueries({ queryKey: [name] });
 }
 

@@ -5,8 +5,8 @@ import type {
   TestingSessionWithEdits,
 } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.ts';
-import { api, type TestingSession } from './client.ts';
-import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
+import { api, parseTotal, type TestingSession } from './client.ts';
+import { PAGE_SIZE, type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -34,6 +34,19 @@ export const runningSessionsQuery = (uid: string) =>
           signal,
         })
       ).data,
+  });
+
+/** The latest sessions of an assessment, and whether these are all. */
+export const latestSessionsQuery = (uid: string) =>
+  queryOptions({
+    queryKey: [...sessionsKey(uid), 'latest'],
+    async queryFn({ signal }) {
+      const { data, response } = await api.GET('/v1/assessments/{id}/testing_sessions', {
+        params: { path: { id: uid }, query: { 'page[size]': PAGE_SIZE } },
+        signal,
+      });
+      return { sessions: data, isComplete: parseTotal(response) <= PAGE_SIZE };
+    },
   });
 
 /** Reads the testing hours of an assessment (operation 7). */

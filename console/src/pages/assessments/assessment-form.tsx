@@ -20,6 +20,7 @@ import { type Option, toOptions } from '../../components/filter-definition.ts';
 import { ASSESSMENT_TYPE_LABELS } from './columns.tsx';
 import { assessmentFormMessages as messages, assessmentMessages } from './messages.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
+import { uidOfName } from './uid-of-name.ts';
 
 interface AssessmentFormProps {
   /** The assessment to edit; undefined to create one. */
@@ -36,6 +37,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
   const change = useUpdateAssessment(assessment?.uid ?? '');
   const { error, isPending } = assessment === undefined ? create : change;
   const { values, setValues, field, rest, isConflict } = useApiForm(formValues(assessment), error, 'uid');
+  const newUid = values.uid ?? uidOfName(values.name);
   const groupId = assessment?.assessment_group_id ?? null;
   const { data: present } = useQuery({ ...groupQuery(groupId ?? 0), enabled: groupId !== null });
   const currentGroup =
@@ -60,7 +62,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
     change.reset();
   };
   const save = () => {
-    const { uid, organization_uid, state, drafts, ...common } = values;
+    const { uid: _, organization_uid, state, drafts, ...common } = values;
     const set = {
       ...common,
       ...(user?.staff === true ? { drafts } : {}),
@@ -74,7 +76,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         { onSuccess: onClose },
       );
     else
-      create.mutate(omitNull({ ...set, state, uid: uid === '' ? null : uid, organization_uid }), {
+      create.mutate(omitNull({ ...set, state, uid: newUid === '' ? null : newUid, organization_uid }), {
         onSuccess(saved) {
           onClose();
           onSaved?.(saved);
@@ -96,7 +98,9 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       )}
       {assessment === undefined && <OrganizationSelect {...field('organization_uid')} />}
       <TextInput label="Name" required data-autofocus {...field('name')} />
-      {assessment === undefined && <TextInput label="ID" description={messages.idHint} {...field('uid')} />}
+      {assessment === undefined && (
+        <TextInput label="ID" description={messages.idHint} maxLength={50} {...field('uid')} value={newUid} />
+      )}
       <Textarea
         label="Description"
         description={messages.markdown}
@@ -198,7 +202,8 @@ function AssessmentTags({ value, onChange, error }: AssessmentTagsProps) {
 function formValues(assessment?: Assessment) {
   return {
     organization_uid: null as string | null,
-    uid: '',
+    /** Null until it is edited: it is made from the name. */
+    uid: null as string | null,
     name: assessment?.name ?? '',
     description: assessment?.description ?? '',
     type: (assessment?.type ?? 'web') as AssessmentType,

@@ -4,14 +4,13 @@ import { useAssessments } from '../../queries/assessments.ts';
 import { type Assessment, api } from '../../queries/client.ts';
 import { ListPage } from '../../components/list-page.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
-import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
+import { AssessmentTabs, searchOfStateTab, stateTabOf } from './assessment-tabs.tsx';
+import { useAssessmentTable } from './columns.tsx';
 import { assessmentMessages as messages } from './messages.ts';
 import { parseAssessmentSearch } from '../../app/search-params.ts';
 import { useCanCreateAssessments } from '../../session/permissions.ts';
-import { ASSESSMENT_STATES } from '../../queries/enums.ts';
 import { findGroups } from '../../queries/groups.ts';
 import { type FilterDefinition, useOrganizationFilter } from '../../components/filter-definition.ts';
-import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 const DEFAULT_SORT = '-created_at';
 
@@ -22,9 +21,13 @@ const nameOf = ({ name }: Assessment) => name;
 export function AssessmentList() {
   const search = useSearch({ from: '/assessments' });
   const navigate = useNavigate({ from: '/assessments' });
-  const list = useAssessments({ sort: DEFAULT_SORT, ...search });
+  const list = useAssessments({ sort: DEFAULT_SORT, ...searchOfStateTab(search) });
+  const tab = stateTabOf(search);
+  const table = useAssessmentTable(list, tab === undefined || tab === 'all');
   const filters = useAssessmentFilters();
+  const { state, ...filter } = search;
   const canCreate = useCanCreateAssessments();
+  const emptyHint = canCreate ? messages.emptyHint : messages.emptyHintReadOnly;
   const [isCreating, setCreating] = useState(false);
   const open = ({ uid }: Assessment) => void navigate({ to: '/assessments/$uid', params: { uid } });
   return (
@@ -32,12 +35,13 @@ export function AssessmentList() {
       title={messages.listTitle}
       itemName="assessment"
       list={list}
-      columns={ASSESSMENT_TABLE_COLUMNS}
+      {...table}
+      tabs={<AssessmentTabs search={search} />}
       rowId={uidOf}
       rowName={nameOf}
       onOpen={open}
       filters={filters}
-      search={search}
+      search={filter}
       searchLabel={messages.searchLabel}
       defaultSort={DEFAULT_SORT}
       onSearch={(change) =>
@@ -46,11 +50,11 @@ export function AssessmentList() {
           replace: true,
         })
       }
-      onClear={() => void navigate({ search: {} })}
+      onClear={() => void navigate({ search: state === undefined ? {} : { state } })}
       create={canCreate ? { label: messages.newAssessment, run: () => setCreating(true) } : undefined}
       empty={{
-        title: messages.emptyTitle,
-        hint: canCreate ? messages.emptyHint : messages.emptyHintReadOnly,
+        title: messages.nothingIn[tab ?? 'all'],
+        hint: tab === 'paused' || tab === 'completed' ? '' : emptyHint,
       }}
     >
       {isCreating && <AssessmentForm onClose={() => setCreating(false)} onSaved={open} />}
@@ -59,11 +63,6 @@ export function AssessmentList() {
 }
 
 const STATIC_FILTERS: readonly FilterDefinition[] = [
-  {
-    name: 'state',
-    label: 'State',
-    options: ASSESSMENT_STATES.map((value) => ({ value, label: assessmentStateLabel(value) })),
-  },
   {
     name: 'tag_id',
     label: 'Tag',

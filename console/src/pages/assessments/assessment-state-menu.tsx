@@ -17,8 +17,7 @@ import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-b
  * Changes the state of an assessment. Asks first if that ends running testing sessions, or would complete it with
  * drafts.
  */
-export function AssessmentStateMenu({ assessment }: { assessment: VersionedAssessment }) {
-  const { uid, state } = assessment;
+export function useStateChange({ uid, state }: VersionedAssessment) {
   const client = useQueryClient();
   const change = useUpdateAssessment(uid);
   const isStaff = useIsStaff() === true;
@@ -52,59 +51,65 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
       notifyError(messages.stateFailed, error);
     }
   };
-  return (
-    <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button
-            size="xs"
-            variant="default"
-            rightSection={<IconChevronDown size={14} aria-hidden />}
-            aria-label={messages.stateLabel(assessmentStateLabel(state))}
-          >
-            <AssessmentStateBadge state={state} />
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {ASSESSMENT_STATES.map((option) => (
-            <Menu.Item key={option} disabled={option === state} onClick={() => void choose(option)}>
-              <AssessmentStateBadge state={option} />
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-      {confirmation !== undefined && (
-        <FormDialog
-          title={messages.setState(confirmation.state)}
-          submitLabel={
-            confirmation.testers.length > 0
-              ? messages.endSessions(confirmation.testers.length)
-              : messages.complete
-          }
-          isDestructive={confirmation.testers.length > 0}
-          isFinal
-          onSubmit={() => set(confirmation.state)}
-          onClose={() => setConfirmation(undefined)}
-        >
-          {confirmation.testers.length > 0 && (
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {messages.endedSessions(confirmation.testers)}
-            </Text>
-          )}
-          {confirmation.draftCount > 0 && (
-            <Text size="sm">
-              {messages.hasDrafts(confirmation.draftCount)}{' '}
-              <Anchor
-                size="sm"
-                underline="always"
-                renderRoot={(props) => <Link to="/vulnerabilities" search={drafts} {...props} />}
-              >
-                {messages.showDrafts}
-              </Anchor>
-            </Text>
-          )}
-        </FormDialog>
+  const dialog = confirmation !== undefined && (
+    <FormDialog
+      title={messages.setState(confirmation.state)}
+      submitLabel={
+        confirmation.testers.length > 0
+          ? messages.endSessions(confirmation.testers.length)
+          : messages.complete
+      }
+      isDestructive={confirmation.testers.length > 0}
+      isFinal
+      onSubmit={() => set(confirmation.state)}
+      onClose={() => setConfirmation(undefined)}
+    >
+      {confirmation.testers.length > 0 && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {messages.endedSessions(confirmation.testers)}
+        </Text>
       )}
-    </>
+      {confirmation.draftCount > 0 && (
+        <Text size="sm">
+          {messages.hasDrafts(confirmation.draftCount)}{' '}
+          <Anchor
+            size="sm"
+            underline="always"
+            renderRoot={(props) => <Link to="/vulnerabilities" search={drafts} {...props} />}
+          >
+            {messages.showDrafts}
+          </Anchor>
+        </Text>
+      )}
+    </FormDialog>
   );
+  return { choose: (next: AssessmentState) => void choose(next), dialog };
 }
+
+interface AssessmentStateMenuProps {
+  state: AssessmentState;
+  onChoose: (state: AssessmentState) => void;
+}
+
+/** The state of an assessment, and a menu with the others. */
+export const AssessmentStateMenu = ({ state, onChoose }: AssessmentStateMenuProps) => (
+  <Menu position="bottom-start">
+    <Menu.Target>
+      <Button
+        size="xs"
+        variant="default"
+        rightSection={<IconChevronDown size={14} aria-hidden />}
+        aria-label={messages.stateLabel(assessmentStateLabel(state))}
+      >
+        <AssessmentStateBadge state={state} />
+      </Button>
+    </Menu.Target>
+    <Menu.Dropdown>
+      {ASSESSMENT_STATES.map((option) => (
+        <Menu.Item key={option} disabled={option === state} onClick={() => onChoose(option)}>
+          <AssessmentStateBadge state={option} />
+        </Menu.Item>
+      ))}
+    </Menu.Dropdown>
+  </Menu>
+);

@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
-import { IconPencil, IconPlayerPlay, IconPlayerStop, IconPlus, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerStop, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { TestingSessionWithEdits } from '../../../../client/src/openapi-types.ts';
 import type { VersionedAssessment } from '../../queries/assessments.ts';
 import type { TestingSession } from '../../queries/client.ts';
@@ -25,6 +25,7 @@ import classes from './assessment-page.module.css';
 import { hoursMessages as messages } from './messages.ts';
 import { SessionEditsDialog } from './session-edits-dialog.tsx';
 import { SessionForm } from './session-form.tsx';
+import { Stopwatch } from './timer.tsx';
 import { pluralizeHours } from '../../components/pluralize.ts';
 
 type OpenDialog =
@@ -32,7 +33,7 @@ type OpenDialog =
   | { kind: 'edit' | 'delete'; session: TestingSession }
   | { kind: 'edits'; session: TestingSessionWithEdits };
 
-/** The testing hours of an assessment: a timer and the logged sessions (operations 7 and 48 to 51). */
+/** The testing hours of an assessment: the logged sessions (operations 7 and 48 to 51). */
 export function HoursTab({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, state } = assessment;
   const canLog = assessment.permissions?.report === true;
@@ -41,8 +42,7 @@ export function HoursTab({ assessment }: { assessment: VersionedAssessment }) {
   const { data: running = [] } = useQuery(runningSessionsQuery(uid));
   const list = useTestingSessions(uid);
   const [dialog, setDialog] = useState<OpenDialog>();
-  const { start, stop, remove } = useTestingSessionMutations(uid);
-  const ownSession = running.find(({ tester }) => tester.id === user?.id);
+  const { stop, remove } = useTestingSessionMutations(uid);
   const { mutate: stopSession } = stop;
   const rights = useMemo((): SessionRights => {
     const isAdmin = user?.admin === true;
@@ -76,41 +76,16 @@ export function HoursTab({ assessment }: { assessment: VersionedAssessment }) {
               hours: <b>{pluralizeHours(hours.stats_total)}</b>,
             })}
         </Text>
-        <Group gap="xs">
-          {ownSession === undefined ? (
-            canLog &&
-            state === 'active' && (
-              <Button
-                size="xs"
-                leftSection={<IconPlayerPlay size={14} aria-hidden />}
-                loading={start.isPending}
-                onClick={() => start.mutate()}
-              >
-                {messages.start}
-              </Button>
-            )
-          ) : (
-            <Button
-              size="xs"
-              leftSection={<IconPlayerStop size={14} aria-hidden />}
-              loading={stop.isPending}
-              onClick={() => stopSession(ownSession)}
-            >
-              {messages.stop}&nbsp;
-              <Stopwatch since={ownSession.started_at} />
-            </Button>
-          )}
-          {canLog && (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconPlus size={14} aria-hidden />}
-              onClick={() => setDialog({ kind: 'log' })}
-            >
-              {messages.logHours}
-            </Button>
-          )}
-        </Group>
+        {canLog && (
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => setDialog({ kind: 'log' })}
+          >
+            {messages.logHours}
+          </Button>
+        )}
       </Group>
       <div className={classes.table}>
         <DataTable
@@ -153,22 +128,6 @@ export function HoursTab({ assessment }: { assessment: VersionedAssessment }) {
         </FormDialog>
       )}
     </Stack>
-  );
-}
-
-/** The time since a start, updated every second. */
-function Stopwatch({ since }: { since: string }) {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1_000));
-  const twoDigits = (number: number) => String(number).padStart(2, '0');
-  return (
-    <span className={classes.clock} role="timer" aria-live="off">
-      {Math.floor(seconds / 3_600)}:{twoDigits(Math.floor(seconds / 60) % 60)}:{twoDigits(seconds % 60)}
-    </span>
   );
 }
 

@@ -1,18 +1,34 @@
 import { pluralize } from '../../components/pluralize.ts';
 import type { Assessment } from '../../../../client/src/openapi-types.ts';
 
+const formatHours = (hours: number) =>
+  hours.toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
 /** Texts of the assessment list and page. */
 export const assessmentMessages = {
   listTitle: 'Assessments',
   title: 'Assessment',
   searchLabel: 'Search names and IDs',
   newAssessment: 'New assessment',
-  emptyTitle: 'No assessments yet',
-  emptyHint:
-    'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.',
+  shown: 'Which assessments',
+  tabs: { active: 'Active', paused: 'Paused', completed: 'Completed', all: 'All' },
+  nothingIn: {
+    active: 'No active assessments',
+    paused: 'No paused assessments',
+    completed: 'No completed assessments',
+    all: 'No assessments yet',
+  },
+  columns: { days: 'Days', open: 'Open', overdue: 'Overdue', hours: 'Hours', ends: 'Ends' },
+  schedule(day: number, total: number) {
+    if (day < 1) return `In ${pluralize(1 - day, 'day')}`;
+    return day > total
+      ? `Over, ${pluralize(total, 'day')}`
+      : `Day ${day.toLocaleString()} of ${total.toLocaleString()}`;
+  },
+  hours: (hours: number) => `${formatHours(hours)} h`,
+  emptyHint: 'An assessment is one engagement: what is tested, by whom, for how long, and what was found.',
   emptyHintReadOnly: 'An assessment is one engagement. The assessments that you have access to appear here.',
 
-  id: 'ID',
   noDates: 'No dates',
   from: 'From {start}',
   until: 'Until {end}',
@@ -23,7 +39,19 @@ export const assessmentMessages = {
     second_person: 'On, published by a second person',
   } satisfies Record<Assessment['drafts'], string>,
   groupOf: (id: number) => `Group ${id}`,
-  count: (count: number) => `(${count.toLocaleString()})`,
+  openCount: (count: number) => `${count.toLocaleString()} open`,
+  pageTabs: {
+    vulnerabilities: 'Findings',
+    assets: 'Scope',
+    hours: 'Hours',
+    imports: 'Imports',
+    people: 'Access',
+  },
+  import: 'Import',
+  newFinding: 'New finding',
+  moreActions: 'More actions',
+  pause: 'Pause',
+  activate: 'Set to active',
 
   stateLabel: (label: string) => `State: ${label}`,
   stateChanged: (state: string) => `Assessment is now ${state}`,
@@ -48,10 +76,50 @@ export const assessmentMessages = {
   findingsHidden:
     'Your role in this assessment shows its assets, but not its vulnerabilities and testing hours.',
 
+  imports: 'Imports of the assessment',
+  noImportsHint: 'Import a report of a scanner into this assessment.',
+
   openInList: 'Filter and export',
   vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
   noFindings: 'No findings yet',
   noFindingsHint: 'Import a report into this assessment, or create a finding.',
+} as const;
+
+/** Texts of the four figures of an assessment. */
+export const figureMessages = {
+  dates: 'Dates',
+  setDates: 'Set dates',
+  day: (day: number, total: number) =>
+    day < 1
+      ? `Begins in ${pluralize(1 - day, 'day')}`
+      : day > total
+        ? 'Over'
+        : `Day ${day.toLocaleString()} of ${total.toLocaleString()}`,
+  daysLeft: (day: number, total: number) =>
+    day < 1 || day > total
+      ? pluralize(total, 'day')
+      : day === total
+        ? 'last day'
+        : `${pluralize(total - day, 'day')} left`,
+  open: 'Open by severity',
+  ofAll: (count: number) => `of ${count.toLocaleString()} reported`,
+  closed: 'Closed',
+  daysToFix: (days: number) => `median ${pluralize(days, 'day')} to fix`,
+  hours: 'Testing hours',
+  count: formatHours,
+  thisWeek: (hours: number) => `${formatHours(hours)} this week`,
+  byWeek: (hours: readonly number[]) => `Hours by week: ${hours.map(formatHours).join(', ')}`,
+} as const;
+
+/** Texts beside the findings of an assessment. */
+export const asideMessages = {
+  about: 'About this assessment',
+  drafts: (count: number) => `${pluralize(count, 'draft')} ${count === 1 ? 'is' : 'are'} not published.`,
+  people: 'Who works on it',
+  access: 'Access',
+  testingSince: 'testing since',
+  others: (count: number) => `${pluralize(count, 'other')} with access`,
+  brief: 'Brief',
 } as const;
 
 /** Texts of the form that creates and edits an assessment. */
@@ -60,7 +128,7 @@ export const assessmentFormMessages = {
   editTitle: 'Edit assessment',
   saved: 'Assessment updated',
   idHint:
-    'Used in URLs; cannot be changed. Lowercase letters, digits, - and _. Generated if you leave it empty. Unless you are staff of all organizations, a hyphen and four random characters are added.',
+    'Part of its address; cannot be changed later. Lowercase letters, digits, - and _. Unless you are staff of all organizations, a hyphen and four random characters are added.',
   draftsHint: 'Whether what staff report here begins as a draft, which the customer does not see.',
   markdown: 'Markdown is supported.',
   startDate: 'Start date',

@@ -1,5 +1,6 @@
-import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core';
+import { Button, Checkbox, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DimmedText } from '../../components/dimmed-text.tsx';
@@ -9,6 +10,7 @@ import { toScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
 import { assetsOutsideScopeQuery } from '../../queries/assessment-scope.ts';
 import type { AssetRow } from '../../queries/assets.ts';
 import { useAssetPermissions } from '../../session/permissions.ts';
+import classes from './assessment-page.module.css';
 import { scopeMessages as messages } from './messages.ts';
 
 /** Says that findings or imports of an assessment have assets outside its scope, and lets one choose which to add. */
@@ -20,15 +22,16 @@ export function OutsideScopeNote({ uid }: { uid: string }) {
   // Operation 11 passes over an asset that the user can only read.
   const addable = canList(uid) ? data.assets.filter(writeTo) : [];
   return (
-    <Alert color="gray" title={messages.outside(data.total)}>
-      <Group justify="space-between">
-        {messages.outsideHint}
+    <div className={classes.note} role="alert">
+      <IconAlertTriangle size={16} aria-hidden />
+      <span>
+        <b>{messages.outside(data.total)}.</b> {messages.outsideHint}
         {addable.length > 0 && (
-          <Button size="xs" variant="default" onClick={open}>
+          <Button size="xs" variant="default" display="block" mt={8} onClick={open}>
             {messages.chooseOutside}
           </Button>
         )}
-      </Group>
+      </span>
       {isOpen && (
         <OutsideScopeDialog
           uid={uid}
@@ -37,7 +40,7 @@ export function OutsideScopeNote({ uid }: { uid: string }) {
           onClose={close}
         />
       )}
-    </Alert>
+    </div>
   );
 }
 

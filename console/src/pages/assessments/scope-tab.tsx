@@ -14,7 +14,6 @@ import { DataTable } from '../../components/data-table.tsx';
 import { type Column, RowLink } from '../../components/table-column.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules as rulesIn } from '../assets/pasted-assets.ts';
-import { OutsideScopeNote } from './outside-scope.tsx';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
@@ -65,7 +64,6 @@ export function ScopeTab({ assessment }: { assessment: VersionedAssessment }) {
         />
         {add}
       </Group>
-      <OutsideScopeNote uid={uid} />
       <div className={classes.table}>
         <DataTable
           label={messages.tableLabel}

@@ -5,85 +5,81 @@ import { Time } from '../../components/time.tsx';
 import { formatLabel } from './formats.ts';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { importMessages } from './messages.ts';
+import { outcomeText } from './outcome.ts';
 
-const formatNumber = (count: number | undefined) =>
-  count === undefined || count === 0 ? '' : count.toLocaleString();
+/** Pixels of a table on a phone. */
+const PHONE_TABLE = 600;
+
+export const importName = ({ id, file }: Pick<ImportJob, 'id' | 'file'>): string =>
+  file.filename === '' ? importMessages.importName(id) : file.filename;
+
+const FileLink = ({ job }: { job: ImportJob }) => (
+  <RowLink to={`/imports/${job.id}`} title={job.file.filename}>
+    {importName(job)}
+  </RowLink>
+);
+
+const Outcome = ({ job }: { job: ImportJob }) => (
+  <ImportStateBadge state={job.state} isUndone={job.undone !== null} text={outcomeText(job)} />
+);
+
+const formatText = ({ format, options }: ImportJob) =>
+  options.dry_run ? `${formatLabel(format)}, ${importMessages.dryRun}` : formatLabel(format);
 
 export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
   {
     id: 'file',
     header: 'Report',
     width: 'minmax(110px, 2fr)',
-    cell: ({ id, file }) => (
-      <RowLink to={`/imports/${id}`} title={file.filename}>
-        {file.filename === '' ? importMessages.importName(id) : file.filename}
-      </RowLink>
+    cell: (job) => (
+      <StackedCell secondary={formatText(job)}>
+        <FileLink job={job} />
+      </StackedCell>
     ),
     narrow: {
-      cell: ({ id, file, format, created_at }) => (
-        <StackedCell
-          secondary={
-            <>
-              {formatLabel(format)}, <Time at={created_at} />
-            </>
-          }
-        >
-          <RowLink to={`/imports/${id}`} title={file.filename}>
-            {file.filename === '' ? importMessages.importName(id) : file.filename}
-          </RowLink>
-        </StackedCell>
+      below: PHONE_TABLE,
+      cell: (job) => (
+        <>
+          <StackedCell
+            secondary={
+              <>
+                {formatText(job)}, <Time at={job.created_at} />
+              </>
+            }
+          >
+            <FileLink job={job} />
+          </StackedCell>
+          <Outcome job={job} />
+        </>
       ),
     },
   },
   {
-    id: 'state',
-    header: 'State',
-    width: '112px',
-    cell: ({ state, options, undone }) => {
-      const badge = <ImportStateBadge state={state} isUndone={undone !== null} />;
-      return options.dry_run ? <StackedCell secondary={importMessages.dryRun}>{badge}</StackedCell> : badge;
-    },
-  },
-  {
-    id: 'format',
-    header: 'Format',
-    width: '110px',
-    minTableWidth: 560,
-    cell: ({ format }) => formatLabel(format),
-  },
-  {
     id: 'assessment',
     header: 'Assessment',
-    width: 'minmax(100px, 1fr)',
-    minTableWidth: 680,
+    width: 'minmax(100px, 1.2fr)',
+    minTableWidth: 860,
     cell: ({ assessment_id: uid }) => uid !== null && <AssessmentName uid={uid} />,
   },
   {
-    id: 'new',
-    header: 'New',
-    width: '64px',
-    minTableWidth: 900,
-    cell: ({ result }) => formatNumber(result?.findings_created),
-  },
-  {
-    id: 'gone',
-    header: 'Gone',
-    width: '64px',
-    minTableWidth: 900,
-    cell: ({ result }) => formatNumber(result?.findings_gone),
+    id: 'outcome',
+    header: 'Outcome',
+    width: 'minmax(120px, 1.6fr)',
+    minTableWidth: PHONE_TABLE,
+    cell: (job) => <Outcome job={job} />,
   },
   {
     id: 'by',
     header: 'By',
     width: 'minmax(100px, 0.8fr)',
-    minTableWidth: 1000,
+    minTableWidth: 760,
     cell: ({ created_by }) => created_by?.name ?? created_by?.email ?? importMessages.commandLine,
   },
   {
     id: 'at',
     header: 'Started',
     width: '136px',
-    minTableWidth: 400,
+    minTableWidth: PHONE_TABLE,
     cell: ({ created_at }) => <Time at={created_at} />,
   },
 ];

@@ -1,5 +1,5 @@
-import { Alert, Anchor, Button, Collapse, Group, Loader, Progress, Select, Stack, Text } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
+import { Alert, Anchor, Button, Group, Loader, Progress, Select, Stack, Text } from '@mantine/core';
+import { IconFileDescription, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { AssayError } from '../../queries/client.ts';
@@ -12,12 +12,26 @@ import { commonMessages } from '../../components/messages.ts';
 import { errorText } from '../../components/notifications.ts';
 import { CsvMapping } from './csv-mapping.tsx';
 import { IMPORT_FORMAT_LABELS, formatLabel, formatSize } from './formats.ts';
-import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
+import { ImportChanges, ImportError, PreviewedFindings } from './import-changes.tsx';
+import { ImportProgress } from './import-progress.tsx';
+import { PreviewSentence, ResultSentence } from './import-sentence.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
+
+/** What the bar of the page needs to know of a file. */
+export interface CardState {
+  canStart: boolean;
+  started: boolean;
+  /** Whether it is a report of findings and no assessment is chosen. */
+  lacksAssessment: boolean;
+  /** How many findings the import would change. */
+  changes: number;
+  /** The id of the import, once it has been uploaded. */
+  importId: number | undefined;
+}
 
 interface ImportFileCardProps {
   file: File;
@@ -27,7 +41,7 @@ interface ImportFileCardProps {
   /** Incremented to start all imports. */
   startAll: number;
   onRemove: () => void;
-  onState: (state: { canStart: boolean; started: boolean }) => void;
+  onState: (state: CardState) => void;
 }
 
 const messages = importMessages.file;
@@ -47,84 +61,82 @@ export function ImportFileCard({
   const [previewed, setPreviewed] = useState<ImportRun>();
   // The preview stays visible during the import.
   const job = (run === undefined ? dryRun : previewed)?.job;
-  const canStart = run === undefined && job !== undefined && isFinished(job);
-  const begin = () => {
-    setPreviewed(dryRun);
-    start({ file, settings, fileSettings });
+  const hasAssessment = settings.assessmentUid !== null;
+  const result = job !== undefined && isFinished(job) ? job.result : null;
+  const state: CardState = {
+    canStart: run === undefined && job !== undefined && isFinished(job),
+    started: run !== undefined,
+    lacksAssessment: !hasAssessment && (!isReady || isAssessmentError(dryRun?.error)),
+    changes: result === null ? 0 : result.findings_created + result.findings_reopened + result.findings_gone,
+    importId: run?.job?.id,
   };
   useEffect(() => {
-    onState({ canStart, started: run !== undefined });
+    onState(state);
     // onState is a new function on every render.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [canStart, run !== undefined]);
+  }, Object.values(state));
   useEffect(() => {
-    if (startAll > 0 && canStart) begin();
+    if (startAll === 0 || !state.canStart) return;
+    setPreviewed(dryRun);
+    start({ file, settings, fileSettings });
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [startAll]);
   const format = job?.format;
   const isCsv = (format ?? fileSettings.format) === 'csv';
+  const isRemovable =
+    run === undefined || run.error !== undefined || (run.job !== undefined && isFinished(run.job));
   return (
-    <article className={classes.sheet} aria-label={file.name}>
-      <Stack gap="sm">
-        <Group gap="sm">
-          <span className={classes.name}>{file.name}</span>
-          <DimmedText>{formatSize(file.size)}</DimmedText>
-          {run === undefined && (
-            <Select
-              size="xs"
-              w={190}
-              aria-label={messages.format(file.name)}
-              data={[
-                {
-                  value: 'auto',
-                  label:
-                    format === undefined || fileSettings.format !== 'auto'
-                      ? messages.detectFormat
-                      : messages.detected(formatLabel(format)),
-                },
-                ...toOptions(IMPORT_FORMAT_LABELS),
-              ]}
-              allowDeselect={false}
-              searchable={false}
-              value={fileSettings.format}
-              onChange={(value) => setFileSettings({ format: value ?? 'auto', mapping: undefined })}
-            />
-          )}
-          {run !== undefined && format !== undefined && <Text size="sm">{formatLabel(format)}</Text>}
-          {run?.job !== undefined && <ImportStateBadge state={run.job.state} />}
-          {(run === undefined ||
-            run.error !== undefined ||
-            (run.job !== undefined && isFinished(run.job))) && (
-            <IconAction label={messages.remove(file.name)} icon={IconX} onClick={onRemove} />
-          )}
-        </Group>
-        {isCsv && run === undefined && (
+    <article className={classes.report} aria-label={file.name}>
+      <div className={classes.file}>
+        <IconFileDescription size={20} stroke={1.75} aria-hidden />
+        <span className={classes.name}>
+          <b dir="auto">{file.name}</b>
+          <small>
+            {formatSize(file.size)}
+            {run !== undefined && format !== undefined && `, ${formatLabel(format)}`}
+          </small>
+        </span>
+        {run === undefined ? (
+          <Select
+            size="xs"
+            w={180}
+            aria-label={messages.format(file.name)}
+            data={[
+              {
+                value: 'auto',
+                label:
+                  format === undefined || fileSettings.format !== 'auto'
+                    ? messages.detectFormat
+                    : messages.detected(formatLabel(format)),
+              },
+              ...toOptions(IMPORT_FORMAT_LABELS),
+            ]}
+            allowDeselect={false}
+            searchable={false}
+            value={fileSettings.format}
+            onChange={(value) => setFileSettings({ format: value ?? 'auto', mapping: undefined })}
+          />
+        ) : (
+          run.job !== undefined && <ImportStateBadge state={run.job.state} />
+        )}
+        {isRemovable && <IconAction label={messages.remove(file.name)} icon={IconX} onClick={onRemove} />}
+      </div>
+      {isCsv && run === undefined && (
+        <div className={classes.line}>
           <CsvMapping
             file={file}
             mapping={fileSettings.mapping}
             onChange={(mapping) => setFileSettings({ format: 'csv', mapping })}
           />
-        )}
-        <div aria-live="polite">
-          {run === undefined ? (
-            <DryRunResult
-              file={file}
-              hasAssessment={settings.assessmentUid !== null}
-              run={dryRun}
-              isReady={isReady}
-            />
-          ) : (
-            <ImportedResult file={file} hasAssessment={settings.assessmentUid !== null} run={run} />
-          )}
         </div>
-        {canStart && (
-          <Group>
-            <Button size="xs" onClick={begin}>
-              Import
-            </Button>
-          </Group>
+      )}
+      <div aria-live="polite">
+        {run === undefined ? (
+          <DryRunResult file={file} hasAssessment={hasAssessment} run={dryRun} isReady={isReady} />
+        ) : (
+          <ImportedResult file={file} hasAssessment={hasAssessment} run={run} />
         )}
-      </Stack>
+      </div>
     </article>
   );
 }
@@ -133,14 +145,14 @@ export function ImportFileCard({
 function UploadProgress({ file, progress, next }: { file: File; progress: UploadState; next: string }) {
   if (progress === 'waiting' || progress >= 1)
     return (
-      <Group gap="xs">
+      <Group gap="xs" className={classes.line}>
         <Loader size={14} aria-hidden />
         <Text size="sm">{progress === 'waiting' ? commonMessages.uploadWaiting : next}</Text>
       </Group>
     );
   const percent = Math.round(progress * 100);
   return (
-    <div>
+    <div className={classes.line}>
       <Progress.Root size="sm">
         <Progress.Section value={percent} aria-label={messages.uploadOf(file.name)} />
       </Progress.Root>
@@ -156,11 +168,11 @@ const isAssessmentError = (error: Error | undefined) =>
 
 function ImportErrorAlert({ error, hasAssessment }: { error: Error; hasAssessment: boolean }) {
   if (!hasAssessment && isAssessmentError(error))
-    return <DimmedText>{importMessages.options.chooseAssessment}</DimmedText>;
+    return <DimmedText className={classes.line}>{importMessages.options.chooseAssessment}</DimmedText>;
   const fieldErrors = error instanceof AssayError ? error.fieldErrors : [];
   const fileError = fieldErrors.find(({ property }) => property === 'file')?.message;
   return (
-    <Alert color="red" title={messages.rejected}>
+    <Alert color="red" title={messages.rejected} className={classes.alert}>
       {fileError === undefined ? errorText(error) : messages.invalidFile(fileError)}
     </Alert>
   );
@@ -177,39 +189,42 @@ function DryRunResult({
   isReady,
   hasAssessment,
 }: RunProps & { run: ImportRun | undefined; isReady: boolean }) {
-  const [isOpen, setOpen] = useState(false);
-  if (!isReady) return <DimmedText>{messages.assessmentFirst}</DimmedText>;
+  if (!isReady) return <DimmedText className={classes.line}>{messages.assessmentFirst}</DimmedText>;
   if (run?.error !== undefined) return <ImportErrorAlert error={run.error} hasAssessment={hasAssessment} />;
   if (run?.job === undefined)
     return <UploadProgress file={file} progress={run?.progress ?? 1} next={messages.previewing} />;
   const { job } = run;
-  if (!isFinished(job)) return <ImportProgress job={job} />;
-  const hasMore = job.preview !== null && Object.values(job.preview).some((findings) => findings.length > 0);
+  if (!isFinished(job))
+    return (
+      <div className={classes.line}>
+        <ImportProgress job={job} />
+      </div>
+    );
+  const { result } = job;
   return (
-    <Stack gap="xs">
-      <DimmedText>{messages.preview}</DimmedText>
-      <ImportSummary job={job} isDryRun />
-      {job.result?.findings_gone === 0 &&
-        job.result.findings_seen_again > 0 &&
-        job.options.targets.length === 0 && <DimmedText size="xs">{messages.noCoverage}</DimmedText>}
-      {(hasMore || job.skips.length > 0) && (
-        <div>
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            aria-expanded={isOpen}
-            onClick={() => setOpen((open) => !open)}
-          >
-            {isOpen ? messages.hideDetails : messages.showDetails}
-          </Button>
+    <>
+      {job.error !== null && (
+        <div className={classes.alert}>
+          <ImportError job={job} />
         </div>
       )}
-      <Collapse expanded={isOpen} transitionDuration={0}>
-        <ImportPreview job={job} />
-        {job.error === null && <ImportErrors job={job} />}
-      </Collapse>
-      {job.error !== null && <ImportErrors job={job} />}
-    </Stack>
+      <PreviewSentence job={job} />
+      {result !== null &&
+        result.findings_gone === 0 &&
+        result.findings_seen_again > 0 &&
+        job.options.targets.length === 0 && (
+          <DimmedText size="xs" className={classes.line}>
+            {messages.noCoverage}
+          </DimmedText>
+        )}
+      {(result?.assets_outside_scope ?? 0) > 0 && (
+        <p className={classes.note}>{messages.outsideScope(result?.assets_outside_scope ?? 0)}</p>
+      )}
+      <ImportChanges
+        job={job}
+        findings={(kind, count) => <PreviewedFindings job={job} kind={kind} count={count} />}
+      />
+    </>
   );
 }
 
@@ -221,7 +236,7 @@ function ImportedResult({ file, run, hasAssessment }: RunProps & { run: ImportRu
     return <UploadProgress file={file} progress={run.progress} next={messages.starting} />;
   if (!isFinished(job))
     return (
-      <Stack gap="xs">
+      <Stack gap="xs" className={classes.line}>
         <ImportProgress job={job} />
         <Group>
           <Button size="compact-sm" variant="default" onClick={() => cancel.mutate(job.id)}>
@@ -231,12 +246,18 @@ function ImportedResult({ file, run, hasAssessment }: RunProps & { run: ImportRu
       </Stack>
     );
   return (
-    <Stack gap="xs">
-      <ImportSummary job={job} isDryRun={false} />
-      <ImportErrors job={job} />
-      <Anchor component={Link} to={`/imports/${job.id}`} size="sm">
-        {importMessages.importName(job.id)}
-      </Anchor>
-    </Stack>
+    <>
+      <ResultSentence job={job} />
+      {job.error !== null && (
+        <div className={classes.alert}>
+          <ImportError job={job} />
+        </div>
+      )}
+      <p className={classes.line}>
+        <Anchor component={Link} to={`/imports/${job.id}`} size="sm">
+          {importMessages.importName(job.id)}
+        </Anchor>
+      </p>
+    </>
   );
 }

@@ -1,4 +1,14 @@
-import { Button, Checkbox, Collapse, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Collapse,
+  Radio,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -32,10 +42,12 @@ export const DEFAULT_SETTINGS: ImportSettings = {
 interface ImportOptionsProps {
   settings: ImportSettings;
   onChange: (settings: ImportSettings) => void;
+  /** Set once an import was tried without an assessment. */
+  assessmentError: string | undefined;
 }
 
 /** Options that apply to all dropped reports. */
-export function ImportOptions({ settings, onChange }: ImportOptionsProps) {
+export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const { data: user } = useQuery(currentUserQuery);
   const { list: canList } = useAssetPermissions();
@@ -43,13 +55,14 @@ export function ImportOptions({ settings, onChange }: ImportOptionsProps) {
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
-    <section className={classes.sheet} aria-label="Options">
-      <Stack gap="sm">
+    <aside className={classes.aside} aria-label="Options">
+      <Stack gap="md" className={classes.form}>
         <div className={classes.options}>
           <ListingPicker
             label={messages.assessment}
             description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
             value={settings.assessmentUid}
+            error={assessmentError}
             onChange={(assessmentUid) => set({ assessmentUid, draft: undefined, listAssets: false })}
           />
           {user?.staff === true && settings.assessmentUid === null && (
@@ -63,17 +76,17 @@ export function ImportOptions({ settings, onChange }: ImportOptionsProps) {
               clearable
             />
           )}
-          <Select
+          <Radio.Group
             label={messages.whenGone}
             description={messages.whenGoneHint}
-            data={[
-              { value: 'keep', label: messages.markAsGone },
-              { value: 'fix', label: messages.setToFixed },
-            ]}
-            allowDeselect={false}
             value={settings.whenGone}
             onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
-          />
+          >
+            <Stack gap={6} mt={6}>
+              <Radio value="keep" label={messages.markAsGone} description={messages.markAsGoneHint} />
+              <Radio value="fix" label={messages.setToFixed} description={messages.setToFixedHint} />
+            </Stack>
+          </Radio.Group>
         </div>
         {settings.assessmentUid !== null && canList(settings.assessmentUid) && (
           <Checkbox
@@ -104,7 +117,7 @@ export function ImportOptions({ settings, onChange }: ImportOptionsProps) {
           <MoreOptions settings={settings} set={set} isOpen={isOpen} />
         </Collapse>
       </Stack>
-    </section>
+    </aside>
   );
 }
 

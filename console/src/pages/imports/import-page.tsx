@@ -1,4 +1,5 @@
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,18 +14,21 @@ import { PageLayout } from '../../components/page.tsx';
 import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
-import { OutsideScopeNote } from '../assessments/outside-scope.tsx';
+import { importName } from './columns.tsx';
 import { formatLabel, formatSize } from './formats.ts';
-import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
+import { ImportChanges, ImportError, PreviewedFindings } from './import-changes.tsx';
+import { ImportProgress } from './import-progress.tsx';
+import { PreviewSentence, ResultSentence } from './import-sentence.tsx';
+import { ImportedFindings } from './imported-findings.tsx';
+import { LeftToDo } from './left-to-do.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
-import { DimmedText } from '../../components/dimmed-text.tsx';
 import classes from './imports.module.css';
 import { queryMessages } from '../../queries/messages.ts';
 import { importMessages } from './messages.ts';
 
 const messages = importMessages.page;
 
-/** The page of one import: progress, result, details, and actions to cancel or undo it. */
+/** The page of one import: progress, result, what is left to do, details, and actions to cancel or undo it. */
 export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
   const { data: job, error, refetch } = useImport(id);
@@ -41,66 +45,70 @@ export function ImportPage() {
       job.created_by.id === user?.id &&
       job.assessment_id !== null &&
       permissions.allows('write_assets', job.assessment_id));
+  const isDryRun = job.options.dry_run;
+  const isDone = !isDryRun && job.undone === null;
   return (
     <PageLayout
-      title={job.file.filename === '' ? importMessages.importName(job.id) : job.file.filename}
+      title={importName(job)}
+      tabs={<ImportStateBadge state={job.state} isUndone={job.undone !== null} />}
       actions={
         canCancelOrUndo && (
           <>
             {!isFinished(job) && (
-              <Button
-                size="xs"
-                variant="default"
-                loading={cancel.isPending}
-                onClick={() => cancel.mutate(job.id)}
-              >
+              <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(job.id)}>
                 Cancel
               </Button>
             )}
-            {isFinished(job) && !job.options.dry_run && job.undone === null && (
-              <Button size="xs" variant="default" onClick={() => setUndoOpen(true)}>
+            {isFinished(job) && isDone && (
+              <Button
+                variant="default"
+                leftSection={<IconArrowBackUp size={16} aria-hidden />}
+                onClick={() => setUndoOpen(true)}
+              >
                 {messages.undo}
               </Button>
             )}
           </>
         )
       }
-      toolbar={
-        <Group gap="xs">
-          <Anchor component={Link} to="/imports" size="sm">
-            Imports
-          </Anchor>
-          <DimmedText>{job.options.dry_run ? messages.dryRun : importMessages.importName(job.id)}</DimmedText>
-        </Group>
-      }
     >
-      <Stack gap="md" className={classes.page}>
-        <section className={classes.sheet} aria-label="Result" aria-live="polite">
-          <Stack gap="sm">
-            <ImportStateBadge state={job.state} isUndone={job.undone !== null} />
-            {!isFinished(job) && <ImportProgress job={job} />}
-            <ImportSummary job={job} isDryRun={job.options.dry_run} />
-            {job.undone !== null && (
-              <Alert color="gray">
-                {fillSentence(messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept), {
-                  at: <Time at={job.undone.at} exact />,
-                })}
-              </Alert>
-            )}
-            {!job.options.dry_run &&
-              (job.result?.assets_outside_scope ?? 0) > 0 &&
-              job.assessment_id !== null && <OutsideScopeNote uid={job.assessment_id} />}
-            <ImportErrors job={job} />
-            {job.options.dry_run && <ImportPreview job={job} />}
-          </Stack>
+      <div className={classes.result}>
+        <section aria-label="Result" aria-live="polite">
+          {!isFinished(job) && (
+            <div className={classes.line}>
+              <ImportProgress job={job} />
+            </div>
+          )}
+          {isDryRun ? <PreviewSentence job={job} /> : <ResultSentence job={job} />}
+          {job.undone !== null && (
+            <Alert color="gray" className={classes.alert}>
+              {fillSentence(messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept), {
+                at: <Time at={job.undone.at} exact />,
+              })}
+            </Alert>
+          )}
+          {job.error !== null && (
+            <div className={classes.alert}>
+              <ImportError job={job} />
+            </div>
+          )}
+          {isDone && isFinished(job) && <LeftToDo job={job} />}
+          <ImportChanges
+            job={job}
+            findings={(kind, count) =>
+              isDryRun ? (
+                <PreviewedFindings job={job} kind={kind} count={count} />
+              ) : (
+                <ImportedFindings job={job} kind={kind} count={count} />
+              )
+            }
+          />
         </section>
-        <section className={classes.sheet} aria-label="Report">
-          <Title order={2} size="h5" mb="sm">
-            Report
-          </Title>
+        <aside className={classes.aside} aria-label="Report">
+          <h2>Report</h2>
           <ImportFacts job={job} />
-        </section>
-      </Stack>
+        </aside>
+      </div>
       {isUndoOpen && <UndoDialog job={job} onClose={() => setUndoOpen(false)} />}
     </PageLayout>
   );
@@ -150,6 +158,8 @@ function ImportFacts({ job }: { job: ImportJob }) {
         </DescriptionItem>
       )}
       {options.carry && <DescriptionItem name="Decisions">{messages.carriedOver}</DescriptionItem>}
+      <DescriptionItem name="Number">{importMessages.importName(job.id)}</DescriptionItem>
+      {options.dry_run && <DescriptionItem name="Kind">{messages.dryRun}</DescriptionItem>}
       <DescriptionItem name="SHA-256" wide>
         {file.sha256}
       </DescriptionItem>

@@ -14,15 +14,21 @@ const ICONS = {
 interface ImportStateBadgeProps {
   state: ImportState;
   isUndone?: boolean;
+  /** Instead of the word for the state. */
+  text?: string;
 }
 
 /** The state of an import, by label and icon. */
-export function ImportStateBadge({ state, isUndone = false }: ImportStateBadgeProps) {
+export function ImportStateBadge({
+  state,
+  isUndone = false,
+  text = isUndone ? importMessages.undone : importMessages.states[state],
+}: ImportStateBadgeProps) {
   const Icon = isUndone ? IconArrowBackUp : ICONS[state];
   return (
-    <span className={classes.state} data-state={isUndone ? 'undone' : state}>
+    <span className={classes.state} data-state={isUndone ? 'undone' : state} title={text}>
       <Icon size={16} aria-hidden />
-      {isUndone ? importMessages.undone : importMessages.states[state]}
+      <span>{text}</span>
     </span>
   );
 }

@@ -3,6 +3,8 @@ import { pluralize, pluralizeVulnerabilities, pluralForm } from '../../component
 /** Strings of the list of imports, the upload and the page of one import. */
 export const importMessages = {
   newImport: 'New import',
+  reports: 'Reports',
+  running: 'Running imports',
   dropReports: 'Drop scanner reports here',
   dropHint:
     'Nmap, ZAP, Burp Suite, Nessus, OpenVAS, Nuclei, SARIF, Trivy and ten more formats, also as gzip or zip. Preview before importing.',
@@ -33,7 +35,9 @@ export const importMessages = {
     whenGone: 'Findings missing from this report',
     whenGoneHint: 'Applies to what the report covers, in the same assessment.',
     markAsGone: 'Mark as gone',
+    markAsGoneHint: 'You decide about each of them.',
     setToFixed: 'Set to Fixed',
+    setToFixedHint: 'Takes a complete report.',
     asDrafts: 'Import as drafts',
     more: 'More options',
     targets: 'What was scanned, if the report does not say: addresses, host names or URLs.',
@@ -69,13 +73,10 @@ export const importMessages = {
     rejected: 'Could not import this report',
     invalidFile: (problem: string) => `The file ${problem}.`,
     assessmentFirst: 'Choose an assessment to preview this report.',
-    preview: 'Preview. Nothing has been imported yet.',
     noCoverage:
       'All findings in scope are still detected. Some tools, such as Nuclei, do not report what they scanned: enter the targets under More options.',
-    showDetails: 'Show details',
-    hideDetails: 'Hide details',
-    importAll: (count: number) => `Import all ${count}`,
-    removeAll: 'Remove all',
+    outsideScope: (count: number) =>
+      `${pluralize(count, 'asset')} of this report ${count === 1 ? 'is' : 'are'} outside the scope. Findings on ${count === 1 ? 'it' : 'them'} are imported and marked.`,
   },
 
   /** The progress and the result of one import. */
@@ -84,26 +85,87 @@ export const importMessages = {
     waiting: 'Not started yet',
     processed: (percent: number) => `${percent}% processed`,
     secondsLeft: (seconds: number) => `${seconds} s left`,
-    dryRunSummary: 'Preview',
-    summary: 'Summary',
-    created: 'new',
-    seenAgain: 'seen again',
-    reopened: 'reopened',
-    gone: 'gone',
-    goneFixed: 'gone, set to Fixed',
+    changes: 'Changes',
+    kinds: { new: 'new', reopened: 'reopened', gone: 'gone', again: 'seen again', skipped: 'skipped' },
+    nothing: 'None.',
+    firstOf: (count: number, all: number) =>
+      `The first ${count.toLocaleString()} of ${all.toLocaleString()}.`,
+    noList: (count: number) => `${pluralize(count, 'finding')}, which Assay does not list.`,
+    showInList: (count: number) => `Show ${pluralize(count, 'finding')} in the list`,
     assetsCreated: (count: number) => `${pluralForm(count, 'asset')} added`,
-    assetsOutside: (count: number) => `${pluralForm(count, 'asset')} outside the scope`,
     assetsUpdated: (count: number) => `${pluralForm(count, 'asset')} updated`,
     portsOpened: (count: number) => `${pluralForm(count, 'port')} opened`,
     portsClosed: (count: number) => `${pluralForm(count, 'port')} closed`,
-    skipped: (count: number) => `${pluralForm(count, 'record')} skipped`,
-    previewKinds: { new: 'New', reopened: 'Reopened', gone: 'Gone', again: 'Seen again' },
-    firstOf: (kind: string, count: number) => `${kind} (first ${count})`,
-    findingAt: '{title} at {asset}',
     incomplete: 'Skipped or incomplete',
     invalidReport: 'Invalid report',
     atLine: (reason: string, line: number) => `${reason}, first at line ${line.toLocaleString()}`,
     atByte: (reason: string, offset: number) => `${reason}, first at byte ${offset.toLocaleString()}`,
+  },
+
+  /** What an import changed, in the list. */
+  outcome: {
+    created: (count: number) => `+${count.toLocaleString()}`,
+    back: (count: number) => `${count.toLocaleString()} back`,
+    gone: (count: number) => `${count.toLocaleString()} gone`,
+    noChange: 'Nothing changed',
+    noChangeAhead: 'Nothing would change',
+    failedAtLine: (line: number, message: string) => `Line ${line.toLocaleString()}: ${message}`,
+  },
+
+  /** What a report changes, in a sentence. */
+  sentence: {
+    preview: (gone: number, whenGone: 'keep' | 'fix') =>
+      gone === 0
+        ? '{assessment} goes from {before} to {after} open findings.'
+        : `{assessment} goes from {before} to {after} open findings, and ${gone.toLocaleString()} ${gone === 1 ? 'is' : 'are'} ${whenGone === 'fix' ? 'set to Fixed' : 'marked as gone'}.`,
+    same: '{assessment} stays at {before} open findings.',
+    notYet: 'This is a preview. Nothing has changed yet.',
+    added: (count: number) => (count === 0 ? 'No new finding' : pluralize(count, 'new finding')),
+    result: (back: number, gone: number) =>
+      ['{added} in {assessment}']
+        .concat(back > 0 ? [`${back.toLocaleString()} came back`] : [])
+        .concat(gone > 0 ? [`${gone.toLocaleString()} ${gone === 1 ? 'is' : 'are'} gone`] : [])
+        .join(', ') + '.',
+    hosts: (changes: string) => (changes === '' ? 'Nothing of the hosts and ports changes.' : `${changes}.`),
+    also: (changes: string) => `Also: ${changes}.`,
+    importedBy: 'Imported by {name}, {at}.',
+  },
+
+  /** The bar of the preview. */
+  bar: {
+    title: 'Import a report',
+    addFiles: 'Add files',
+    assessmentMissing: 'Choose an assessment',
+    changes: (count: number) =>
+      count === 0
+        ? 'No finding changes.'
+        : `${pluralize(count, 'finding changes', 'findings change')}. You can undo this import.`,
+    import: (count: number, assessment: string | undefined) =>
+      [
+        'Import',
+        ...(count > 1 ? [pluralize(count, 'report')] : []),
+        ...(assessment === undefined ? [] : [`into ${assessment}`]),
+      ].join(' '),
+  },
+
+  /** What an import leaves to do. */
+  leftToDo: {
+    title: 'What is left to do',
+    review: {
+      title: (count: number) => `Review ${pluralize(count, 'new finding')}`,
+      hint: 'Confirm or dismiss them.',
+      button: 'Review',
+    },
+    decide: {
+      title: (count: number) => `Decide about ${count.toLocaleString()} gone`,
+      hint: 'Fixed, or missed by the scanner?',
+      button: 'Decide',
+    },
+    look: {
+      title: (count: number) => `Look at ${count.toLocaleString()} that came back`,
+      hint: 'Fixed before, seen again by this import.',
+      button: 'Open',
+    },
   },
 
   /** The page of one import. */

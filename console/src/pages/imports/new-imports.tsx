@@ -1,12 +1,20 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { pluralize } from '../../components/pluralize.ts';
-import { currentUserQuery } from '../../session/permissions.ts';
-import { ImportOptions, DEFAULT_SETTINGS } from './import-options.tsx';
-import { ImportFileCard } from './import-file-card.tsx';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { DimmedText } from '../../components/dimmed-text.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { useAssessmentNames } from '../../queries/names.ts';
+import type { ImportSettings } from '../../queries/upload-import.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
+import { ChooseFiles } from './choose-files.tsx';
+import { FileDrop } from './file-drop.tsx';
+import { type CardState, ImportFileCard } from './import-file-card.tsx';
+import { DEFAULT_SETTINGS, ImportOptions } from './import-options.tsx';
+import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
+
+const messages = importMessages.bar;
 
 /** A dropped file. Its id is unique, as the same file may be dropped twice. */
 export interface DroppedFile {
@@ -14,54 +22,84 @@ export interface DroppedFile {
   file: File;
 }
 
-interface CardState {
-  canStart: boolean;
-  started: boolean;
-}
-
 interface NewImportsProps {
   files: readonly DroppedFile[];
+  /** The assessment that one comes from. */
+  assessmentUid: string | null;
+  onAdd: (files: readonly File[]) => void;
   onRemove: (ids: readonly number[]) => void;
 }
 
-/** The dropped reports and their common options. */
-export function NewImports({ files, onRemove }: NewImportsProps) {
-  const [settings, setSettings] = useState(DEFAULT_SETTINGS);
+/** The previews of the chosen reports, their common options, and one button for all. A single one leads to its result. */
+export function NewImports({ files, assessmentUid, onAdd, onRemove }: NewImportsProps) {
+  const [settings, setSettings] = useState<ImportSettings>({ ...DEFAULT_SETTINGS, assessmentUid });
   const [states, setStates] = useState<Readonly<Record<number, CardState>>>({});
   const [startAll, setStartAll] = useState(0);
+  const [isMissing, setMissing] = useState(false);
   const { data: user } = useQuery(currentUserQuery);
+  const navigate = useNavigate();
+  const names = useAssessmentNames();
+  const name = settings.assessmentUid === null ? undefined : names?.get(settings.assessmentUid);
   // Only admins may import without an assessment; staff must then choose an organization.
   const isReady =
     settings.assessmentUid !== null ||
     (user?.admin === true && (!user.staff || settings.organizationUid !== null));
-  const shownStates = files.flatMap(({ id }) => states[id] ?? []);
-  const startableCount = shownStates.filter(({ canStart }) => canStart).length;
-  const allStarted = shownStates.length > 0 && shownStates.every(({ started }) => started);
+  const shown = files.flatMap(({ id }) => states[id] ?? []);
+  const startable = shown.filter(({ canStart }) => canStart).length;
+  const allStarted = shown.length > 0 && shown.every(({ started }) => started);
+  const lacksAssessment = shown.some((state) => state.lacksAssessment && !state.started);
+  const changes = shown.reduce((sum, state) => sum + state.changes, 0);
+  const importId = files.length === 1 ? shown[0]?.importId : undefined;
+  useEffect(() => {
+    if (importId !== undefined) void navigate({ to: '/imports/$id', params: { id: String(importId) } });
+  }, [importId, navigate]);
+  const start = () => {
+    setMissing(lacksAssessment);
+    if (!lacksAssessment) setStartAll((number) => number + 1);
+  };
   return (
-    <Stack gap="sm">
-      {!allStarted && <ImportOptions settings={settings} onChange={setSettings} />}
-      {files.map(({ id, file }) => (
-        <ImportFileCard
-          key={id}
-          file={file}
-          settings={settings}
-          isReady={isReady}
-          startAll={startAll}
-          onRemove={() => onRemove([id])}
-          onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
-        />
-      ))}
-      <Group gap="sm">
-        {startableCount > 1 && (
-          <Button size="xs" onClick={() => setStartAll((number) => number + 1)}>
-            {importMessages.file.importAll(startableCount)}
+    <PageLayout
+      title={messages.title}
+      fillsHeight
+      actions={!allStarted && <ChooseFiles label={messages.addFiles} variant="subtle" onFiles={onAdd} />}
+    >
+      <FileDrop onFiles={onAdd}>
+        <div className={classes.new}>
+          <div>
+            {files.map(({ id, file }) => (
+              <ImportFileCard
+                key={id}
+                file={file}
+                settings={settings}
+                isReady={isReady}
+                startAll={startAll}
+                onRemove={() => onRemove([id])}
+                onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
+              />
+            ))}
+          </div>
+          {!allStarted && (
+            <ImportOptions
+              settings={settings}
+              onChange={setSettings}
+              assessmentError={
+                isMissing && settings.assessmentUid === null ? messages.assessmentMissing : undefined
+              }
+            />
+          )}
+        </div>
+        <div className={classes.bottom}>
+          {startable > 0 && <DimmedText>{messages.changes(changes)}</DimmedText>}
+          <Button variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
+            {allStarted ? 'Close' : 'Cancel'}
           </Button>
-        )}
-        {files.length > 1 && !allStarted && <DimmedText>{pluralize(files.length, 'report')}</DimmedText>}
-        <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
-          {allStarted ? 'Close' : importMessages.file.removeAll}
-        </Button>
-      </Group>
-    </Stack>
+          {!allStarted && (
+            <Button disabled={startable === 0 && !lacksAssessment} onClick={start}>
+              {messages.import(files.length > 1 ? startable : 1, name)}
+            </Button>
+          )}
+        </div>
+      </FileDrop>
+    </PageLayout>
   );
 }
