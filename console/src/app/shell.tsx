@@ -4,6 +4,7 @@ import { IconChevronLeft, IconMenu2, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { useCommandPalette } from '../components/command-palette/use-command-palette.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
@@ -28,15 +29,13 @@ export function Shell() {
   useEffect(() => router.subscribe('onBeforeNavigate', closeNavigation), [router, closeNavigation]);
   useFocusOnNavigation();
   useRestoreFocus();
-  const focusSearch = () => document.getElementById('search')?.focus();
+  const { palette, openPalette } = useCommandPalette();
   const search = () => {
     closeNavigation();
-    if (document.getElementById('search') === null)
-      void navigate({ to: '/vulnerabilities' }).then(focusSearch);
-    else focusSearch();
+    openPalette();
   };
-  useShortcuts({
-    ...Object.fromEntries(
+  useShortcuts(
+    Object.fromEntries(
       items.map((item) => [
         `g ${item.key}`,
         {
@@ -45,8 +44,7 @@ export function Shell() {
         },
       ]),
     ),
-    '/': { label: appMessages.search, run: search },
-  });
+  );
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
@@ -68,6 +66,7 @@ export function Shell() {
       <main id="content" className={classes.main} tabIndex={-1}>
         <Content />
       </main>
+      {palette}
       <SessionExpiredDialog />
     </div>
   );

@@ -12,7 +12,10 @@ import {
 
 const ShortcutsHelp = lazy(() => import('./shortcuts-help.tsx'));
 
-/** Actions by key, such as `j`, or by a sequence of two keys, such as `g h`; the help shows their labels. */
+/**
+ * Actions by key, such as `j`, by a sequence of two keys, such as `g h`, or by a combination, such as `Ctrl K`; the help
+ * shows their labels.
+ */
 export type Shortcuts = Readonly<Record<string, { label: string; run: () => void }>>;
 
 /** Milliseconds to wait for the second key of a sequence. */
@@ -28,6 +31,8 @@ interface ShortcutsControl {
   areOn: boolean;
   setAreOn: (areOn: boolean) => void;
   showHelp: () => void;
+  /** Returns the shortcuts of the current page. */
+  listShortcuts: () => Shortcuts;
 }
 const ControlContext = createContext<ShortcutsControl | undefined>(undefined);
 const OFF_KEY = 'assay-shortcuts-off';
@@ -54,48 +59,58 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [layers]);
 }
 
-/** Handles shortcuts outside text fields, and lists them on `?`. */
+/** Handles shortcuts, those of single keys outside text fields, and lists them on `?`. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const layers = useMemo<Layers>(() => new Set(), []);
   const [help, setHelp] = useState<Shortcuts | undefined>();
   const [areOn, setAreOn] = useState(() => localStorage.getItem(OFF_KEY) === null);
-  const control = useMemo(
-    (): ShortcutsControl => ({
+  const control = useMemo((): ShortcutsControl => {
+    const listShortcuts = () => Object.assign({}, ...[...layers].map(({ current }) => current)) as Shortcuts;
+    return {
       areOn,
       setAreOn(on) {
         setAreOn(on);
         if (on) localStorage.removeItem(OFF_KEY);
         else localStorage.setItem(OFF_KEY, 'true');
       },
-      showHelp: () => setHelp(Object.assign({}, ...[...layers].map(({ current }) => current)) as Shortcuts),
-    }),
-    [areOn, layers],
-  );
+      showHelp: () => setHelp(listShortcuts()),
+      listShortcuts,
+    };
+  }, [areOn, layers]);
   useEffect(() => {
-    if (!areOn) return undefined;
     let first = { key: '', until: 0 };
     const handleKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.altKey || event.defaultPrevented) return;
+      if (document.querySelector('[aria-modal="true"]') !== null) return;
+      const topFirst = [...layers].toReversed();
+      const run = (keys: string): boolean => {
+        const layer = topFirst.find(({ current }) => Object.hasOwn(current, keys));
+        if (layer === undefined) return false;
+        event.preventDefault();
+        layer.current[keys]?.run();
+        return true;
+      };
+      if (event.ctrlKey || event.metaKey) {
+        // Combinations also work in fields, and are no single keys, which can be turned off.
+        run(`Ctrl ${event.key.toUpperCase()}`);
+        return;
+      }
+      if (!areOn) return;
       const target = event.target as HTMLElement;
       if (
         target.isContentEditable ||
         (target.matches('input, textarea, select') && !target.matches(NON_TEXT_INPUTS))
       )
         return;
-      if (document.querySelector('[aria-modal="true"]') !== null) return;
       if (event.key === '?') {
         control.showHelp();
         event.preventDefault();
         return;
       }
-      const topFirst = [...layers].toReversed();
       const pressed = event.timeStamp < first.until ? `${first.key} ${event.key}` : event.key;
       first = { key: '', until: 0 };
-      const layer = topFirst.find(({ current }) => Object.hasOwn(current, pressed));
-      if (layer !== undefined) {
-        event.preventDefault();
-        layer.current[pressed]?.run();
-      } else if (
+      if (
+        !run(pressed) &&
         topFirst.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${pressed} `)))
       )
         first = { key: pressed, until: event.timeStamp + SEQUENCE_TIMEOUT };

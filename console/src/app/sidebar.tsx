@@ -34,7 +34,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
       <button type="button" className={classes.search} onClick={onSearch}>
         <IconSearch size={16} stroke={1.75} aria-hidden />
         <span className={classes.name}>{appMessages.search}</span>
-        <Kbd aria-hidden>/</Kbd>
+        <Kbd aria-hidden>Ctrl K</Kbd>
       </button>
       <nav aria-label={appMessages.navigation}>
         <div className={classes.links}>{linksOf(false)}</div>

@@ -88,7 +88,6 @@ function SearchBox({
   return (
     <TextInput
       ref={inputRef}
-      id="search"
       type="search"
       size="xs"
       className={classes.search}
