@@ -152,8 +152,13 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
         <Tabs.List className={classes.tabs}>
           {tabs.map(({ value, count }) => (
             <Tabs.Tab key={value} value={value}>
-              {messages.pageTabs[value]}{' '}
-              {count !== undefined && <span className={classes.count}>{count}</span>}
+              {messages.pageTabs[value]}
+              {count !== undefined && (
+                <>
+                  {' '}
+                  <span className={classes.count}>{count}</span>
+                </>
+              )}
             </Tabs.Tab>
           ))}
         </Tabs.List>
