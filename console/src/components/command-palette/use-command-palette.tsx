@@ -2,7 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useRememberFindings } from '../../app/recent-findings.ts';
 import { useShortcuts, useShortcutsControl } from '../../app/shortcuts.tsx';
-import { notifyError } from '../notifications.tsx';
+import { notifyError } from '../notifications.ts';
 import type { CommandPalette } from './command-palette.tsx';
 import { paletteMessages as messages } from './messages.ts';
 
