@@ -53,7 +53,9 @@ interface CellProps {
 
 /** The organization, for readers of several, and the assessment. */
 function Origin({ row, context }: CellProps) {
-  const organization = context.organizations.get(row.organization_profile_id);
+  const organization = context.isOfOneAssessment
+    ? undefined
+    : context.organizations.get(row.organization_profile_id);
   return (
     <span className={classes.origin}>
       {organization !== undefined && <OrganizationMark organization={organization} size="sm" />}
