@@ -137,11 +137,11 @@ describeInBrowser('Console: roles', () => {
     await expectAccessibleInAllViews(page);
 
     await page.goto(`/vulnerabilities/${own}/edit`);
-    await page.getByText('You cannot edit this vulnerability').waitFor();
+    await page.getByText('You cannot edit this finding').waitFor();
     await page.getByText('Your role in its assessment does not permit it.').waitFor();
     await expectAccessible(page);
     await page.goto('/vulnerabilities/new');
-    await page.getByText('You cannot create vulnerabilities').waitFor();
+    await page.getByText('You cannot create findings').waitFor();
     await expectAccessible(page);
   });
 

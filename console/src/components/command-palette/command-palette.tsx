@@ -123,7 +123,15 @@ export function CommandPalette({ actions, showsKeys, onClose, onRun }: CommandPa
           onChange={(event) => search({ typed: event.currentTarget.value })}
           onKeyDown={handleKey}
         />
-        <Kbd aria-hidden>Esc</Kbd>
+        <button
+          type="button"
+          tabIndex={-1}
+          className={classes.close}
+          aria-label={messages.close}
+          onClick={onClose}
+        >
+          <Kbd aria-hidden>Esc</Kbd>
+        </button>
       </div>
       <KindButtons kinds={kinds} kind={kind} onKind={(selected) => search({ kind: selected })} />
       {choices.length > 0 && (

@@ -4,6 +4,7 @@ import { pluralize } from '../pluralize.ts';
 export const paletteMessages = {
   title: 'Search',
   field: 'Search everything',
+  close: 'Close',
   kinds: 'Search in',
   everything: 'Everything',
   results: 'Results',
@@ -25,7 +26,7 @@ export const paletteMessages = {
   showAll: (kind: string, text: string) => `Show all ${kind.toLowerCase()} with “${text}”`,
   showAllOf: (kind: string) => `Show all ${kind.toLowerCase()}`,
   count: (count: number, isMore: boolean, [one, many]: readonly [string, string]) =>
-    isMore ? `more than ${count.toLocaleString()} ${many}` : pluralize(count, one, many),
+    isMore ? `over ${count.toLocaleString()} ${many}` : pluralize(count, one, many),
   open: (count: number) => (count === 0 ? 'none open' : `${count.toLocaleString()} open`),
   affected: (count: number) => pluralize(count, 'finding'),
   nothing: (text: string) => `Nothing matches “${text}”`,
