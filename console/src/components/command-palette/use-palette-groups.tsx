@@ -1,10 +1,11 @@
 import { IconBolt, IconList } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useNavItems, useReadsVulnerabilities } from '../../app/nav-items.ts';
+import { organizationSearch, useNavItems, useReadsVulnerabilities } from '../../app/nav-items.ts';
 import { recentFindings } from '../../app/recent-findings.ts';
 import type { Shortcuts } from '../../app/shortcuts.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
+import { useSelectedOrganization } from '../../session/selected-organization.ts';
 import type { Choice, ChoiceGroup } from './choice.ts';
 import { paletteMessages as messages } from './messages.ts';
 import { KINDS, readFindingsById, SEARCH_KINDS, type SearchKind } from './search-kinds.tsx';
@@ -54,7 +55,8 @@ export function usePaletteGroups({ text, kind, actions, showsKeys }: PaletteSear
           {
             name: 'actions',
             label: messages.actions,
-            choices: text === '' ? [] : toChoices(actions, showsKeys).filter(isMatch).slice(0, MAX_ROWS),
+            choices:
+              text === '' ? [] : toChoices(actions, showsKeys, pages).filter(isMatch).slice(0, MAX_ROWS),
           },
         ]
       : [];
@@ -111,19 +113,23 @@ function useRecentFindings(isShown: boolean): readonly Choice[] {
   return isShown ? (data ?? []) : [];
 }
 
-const usePages = (showsKeys: boolean): Choice[] =>
-  useNavItems().map(({ to, key, label, icon: PageIcon }) => ({
-    key: `page-${key}`,
-    mark: <PageIcon size={16} stroke={1.75} aria-hidden />,
-    name: label,
-    ...(showsKeys ? { shortcut: `g ${key}` } : {}),
-    link: { to },
+function usePages(showsKeys: boolean): Choice[] {
+  const organization = useSelectedOrganization();
+  return useNavItems().map((item) => ({
+    key: `page-${item.key}`,
+    mark: <item.icon size={16} stroke={1.75} aria-hidden />,
+    name: item.label,
+    ...(showsKeys ? { shortcut: `g ${item.key}` } : {}),
+    link: { to: item.to, search: organizationSearch(item, organization) },
   }));
+}
 
 /** The actions of the page; the pages and the palette itself are no actions. */
-const toChoices = (actions: Shortcuts, showsKeys: boolean): Choice[] =>
+const toChoices = (actions: Shortcuts, showsKeys: boolean, pages: readonly Choice[]): Choice[] =>
   Object.entries(actions)
-    .filter(([keys]) => !/^(g .|\/|Ctrl K)$/.test(keys))
+    .filter(
+      ([keys]) => !/^(\/|Ctrl K)$/.test(keys) && !pages.some(({ key }) => `page-${keys.slice(2)}` === key),
+    )
     .map(([keys, { label, run }]) => ({
       key: `action-${keys}`,
       mark: <IconBolt size={16} stroke={1.75} aria-hidden />,
