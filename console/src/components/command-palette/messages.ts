@@ -4,7 +4,7 @@ import { pluralize } from '../pluralize.ts';
 export const paletteMessages = {
   title: 'Search',
   field: 'Search everything',
-  close: 'Close',
+  close: 'Esc: close',
   kinds: 'Search in',
   everything: 'Everything',
   results: 'Results',
