@@ -65,7 +65,7 @@ function packed(): Plugin {
 const OF_LISTS = /@tanstack\/(react-)?virtual/;
 /** Those that only forms and dialogs take. */
 const OF_FORMS =
-  /@mantine\/(form|core\/esm\/components\/(FileInput|NumberInput|Select|Switch|Table|TagsInput|Textarea))\//;
+  /\/(fast-deep-equal|klona|@mantine\/form|@mantine\/core\/esm\/components\/(FileInput|NumberInput|Progress|Select|Switch|Table|Tabs|TagsInput|Textarea))\//;
 
 const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id) && !OF_FORMS.test(id);
 
