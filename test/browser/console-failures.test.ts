@@ -88,13 +88,13 @@ describeInBrowser('Console: requests that fail', () => {
   });
 
   it('lists are loaded again when the browser is online again', async () => {
-    const page = await assay.enter('admin', '/assessments', {
+    const page = await assay.enter('admin', '/assets', {
       expectedConsoleErrors: /ERR_INTERNET_DISCONNECTED/,
     });
     await row(page).waitFor();
     await page.context().setOffline(true);
     try {
-      await page.getByRole('searchbox').fill('portal');
+      await page.getByRole('searchbox').fill('gateway');
       await page.getByText('Cannot reach the server').waitFor();
     } finally {
       await page.context().setOffline(false);

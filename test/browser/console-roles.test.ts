@@ -334,9 +334,11 @@ describeInBrowser('Console: roles', () => {
     await members.getByRole('link', { name: 'New finding' }).waitFor();
     await members.getByRole('checkbox', { name: 'Select Found by staff' }).check();
     expect(await controlsOf(members.getByRole('toolbar'))).toEqual([
+      'Start fix',
       'Status',
-      'Tags',
       'Assign',
+      'Due date',
+      'Tags',
       'Comment',
       'Clear selection',
     ]);
