@@ -114,7 +114,7 @@ interface RequestRetestDialogProps {
   onClose: () => void;
 }
 
-/** Asks for a retest of a finding, with what was fixed. */
+/** Asks for a retest of a finding, with a message that describes the fix. */
 export function RequestRetestDialog({ id, uploadImage, onClose }: RequestRetestDialogProps) {
   const [message, setMessage] = useState('');
   const request = useRequestRetest(id);

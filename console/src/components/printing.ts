@@ -7,5 +7,5 @@ function subscribe(onChange: () => void): () => void {
   return () => PRINT.removeEventListener('change', onChange);
 }
 
-/** Whether the page is being printed: paper shows what the screen folds. */
+/** Whether the page is being printed. Prints contain folded texts as a whole. */
 export const useIsPrinting = (): boolean => useSyncExternalStore(subscribe, () => PRINT.matches);

@@ -41,7 +41,7 @@ interface RowLinkProps {
   /** Path in the console. */
   to: string;
   title?: string;
-  /** @returns what the page learns of the list, whose address it gets */
+  /** @returns the history state of the linked page, given the address of the list */
   state?: (list: string) => HistoryState;
   children: ReactNode;
 }

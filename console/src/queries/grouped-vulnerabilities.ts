@@ -13,7 +13,7 @@ import {
   vulnerabilityTotalQuery,
 } from './vulnerabilities.ts';
 
-/** What a list of vulnerabilities can be grouped by. The API cannot filter those without an assignee or an asset. */
+/** The groupings of a list. Assignee and asset are missing: the API has no filter for vulnerabilities without one. */
 export const GROUPINGS = ['severity', 'status', 'assessment', 'none'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -211,7 +211,7 @@ function createGroupReader(search: VulnerabilitySearch, grouping: Grouping, coun
   };
 }
 
-/** @returns what to read of the following groups at once, so that it makes `size` rows */
+/** @returns the parallel requests that read the next `size` rows */
 function planSlices({ group: first, after, read }: Position, groups: readonly CountedGroup[], size: number) {
   const slices: { group: CountedGroup; after: string; size: number }[] = [];
   let rest = size;

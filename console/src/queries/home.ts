@@ -48,8 +48,8 @@ export const firstVulnerabilitiesQuery = ({ sort, ...search }: VulnerabilitySear
   });
 
 /**
- * Reads the median days from report to fix, of what was fixed in 90 days; `null` if there is nothing, or more than a
- * page.
+ * Reads the median number of days from report to fix, of the findings fixed within 90 days; `null` if there are none,
+ * or more than a page.
  */
 export const daysToFixQuery = (search: VulnerabilitySearch) =>
   queryOptions({

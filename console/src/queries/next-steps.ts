@@ -3,7 +3,7 @@ import { maySetStatus } from './statuses.ts';
 
 export type NextStep = 'confirm' | 'startFix' | 'requestRetest' | 'decideRetest' | 'wait';
 
-/** What the next step of a finding depends on. */
+/** The fields that determine the next step of a finding. */
 export interface NextStepFinding {
   id: number;
   status_id: number;

@@ -6,7 +6,7 @@ const listeners = new Set<() => void>();
 
 const read = (): string | null => sessionStorage.getItem(KEY);
 
-/** Chooses the organization that a member of staff works for in this tab; undefined: all. */
+/** Selects the organization that a member of staff works for in this tab; `undefined` selects all. */
 export function selectOrganization(uid: string | undefined): void {
   if (uid === undefined) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, uid);
@@ -18,14 +18,14 @@ function subscribe(listener: () => void) {
   return () => void listeners.delete(listener);
 }
 
-/** The uid of the chosen organization; undefined for all, and for users who are not staff. */
+/** The uid of the selected organization; undefined for all, and for users who are not staff. */
 export function useSelectedOrganization(): string | undefined {
-  const chosen = useSyncExternalStore(subscribe, read);
+  const selected = useSyncExternalStore(subscribe, read);
   const isStaff = useIsStaff() === true;
-  return isStaff ? (chosen ?? undefined) : undefined;
+  return isStaff ? (selected ?? undefined) : undefined;
 }
 
-/** A filter by the chosen organization. */
+/** A filter by the selected organization. */
 export function useOfOrganization(): { organization_uid?: string[] } {
   const uid = useSelectedOrganization();
   return useMemo(() => (uid === undefined ? {} : { organization_uid: [uid] }), [uid]);

@@ -26,7 +26,7 @@ interface BacklogProps {
   series: readonly BacklogSeries[];
 }
 
-/** What was open at the end of each day, by severity. The pointer or an arrow key reads a day. */
+/** A stacked area chart of open findings per day, by severity. Hovering or an arrow key shows the numbers of a day. */
 export function BacklogChart({ dates, series }: BacklogProps) {
   const { ref, width: measured } = useElementSize();
   const [day, setDay] = useState<number>();

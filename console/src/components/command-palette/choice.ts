@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 /** Something to open or run. */
 export interface Choice {
   key: string;
-  /** What stands before the name. */
+  /** Shown before the name. */
   mark: ReactNode;
   name: string;
   detail?: ReactNode;
-  /** What stands at the end: a status. */
+  /** Shown at the end: a status. */
   end?: ReactNode;
   /** The shortcut that does the same. */
   shortcut?: string;

@@ -33,7 +33,7 @@ export function CommandPalette({ actions, showsKeys, onClose, onRun }: CommandPa
   const [typed, setTyped] = useState('');
   const [kind, setKind] = useState<SearchKind>();
   const [activeKey, setActiveKey] = useState<string>();
-  // Enter before the results of what was typed: in which tab to open the first of them.
+  // Set if Enter is pressed before the results are loaded: where to open the first one.
   const pendingEnter = useRef<'here' | 'newTab'>(undefined);
   const [debounced] = useDebouncedValue(typed.trim(), SEARCH_DEBOUNCE, { leading: true });
   // Without a text there is nothing to wait for.
@@ -181,7 +181,7 @@ interface KindButtonsProps {
   onKind: (kind: SearchKind | undefined) => void;
 }
 
-/** What is searched. The Tab key goes through these from the field, so they are no tab stops themselves. */
+/** Selects the kinds to search. They are not tab stops, because the Tab key selects the next one from the field. */
 const KindButtons = ({ kinds, kind, onKind }: KindButtonsProps) => (
   <div role="group" aria-label={messages.kinds} className={classes.kinds}>
     {[undefined, ...kinds].map((option) => (

@@ -6,7 +6,7 @@ import classes from './command-palette.module.css';
 interface PaletteOptionProps {
   id: string;
   choice: Choice;
-  /** What is searched, which the name marks. */
+  /** The search text, which is highlighted in the name. */
   text: string;
   isActive: boolean;
   onActivate: () => void;

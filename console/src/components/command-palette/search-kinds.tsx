@@ -113,7 +113,7 @@ interface KindDefinition {
   listOf: (filter: { search?: string }) => NonNullable<Choice['link']>;
 }
 
-/** What is searched on the server. */
+/** The searches that the server runs. */
 export const KINDS: Readonly<Record<SearchKind, KindDefinition>> = {
   findings: {
     find: findFindings,

@@ -32,7 +32,7 @@ interface PaletteGroups {
   isPending: boolean;
 }
 
-/** What the palette shows: recent findings and pages, or the matches of a text. */
+/** The groups of the palette: recent findings and pages, or the matches of a text. */
 export function usePaletteGroups({ text, kind, actions, showsKeys }: PaletteSearch): PaletteGroups {
   const kinds = useSearchableKinds();
   const size = kind === undefined ? MAX_ROWS : MAX_ROWS_ALONE;

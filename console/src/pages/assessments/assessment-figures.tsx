@@ -31,7 +31,7 @@ interface FiguresProps {
   onEdit: (() => void) | undefined;
 }
 
-/** The dates, what is open, what is closed, and the hours of an assessment. */
+/** The dates, open and closed findings, and hours of an assessment. */
 export function AssessmentFigures({ assessment, onEdit }: FiguresProps) {
   return (
     <div className={classes.figures}>

@@ -27,7 +27,7 @@ import { ImportsTab } from './imports-tab.tsx';
 import { assessmentMessages as messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
 
-/** The page of an assessment: what is to know of it in four figures, its findings, scope, hours, imports and access. */
+/** The page of an assessment: four figures, and tabs for findings, scope, hours, imports and access. */
 export function AssessmentPage() {
   const { uid } = useParams({ from: '/assessments/$uid' });
   const { data, error, refetch } = useQuery(assessmentQuery(uid));

@@ -18,7 +18,7 @@ interface RowStepProps {
   row: SectionRow;
 }
 
-/** What the reader can do about a finding. What takes a look at it first opens its page. */
+/** A button for the next step of a finding. Steps that need a review first open the page of the finding. */
 export function RowStep({ row }: RowStepProps) {
   const { id, title } = row;
   const rights = useListRights()(row);
