@@ -111,10 +111,11 @@ describeInBrowser('Console: assessments', () => {
     await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor();
   });
 
-  it('shows the vulnerabilities of an assessment and links to the list', async () => {
+  it('shows the findings of an assessment by severity and links to the list', async () => {
     const page = await assay.enter('member', '/assessments/acme-web-2026');
     const grid = page.getByRole('grid', { name: 'Vulnerabilities of the assessment' });
     await grid.getByRole('link').first().waitFor();
+    await grid.getByRole('button', { name: /^Critical \d+$/ }).waitFor();
     expect(await page.getByRole('tab', { name: 'Access' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'More actions' }).count()).toBe(0);
     await expectAccessible(page);

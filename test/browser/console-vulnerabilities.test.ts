@@ -211,9 +211,13 @@ describeInBrowser('Console: vulnerability list', () => {
   it('sorts by a menu, and extends a selection by Shift', async () => {
     const page = await enter();
     await page.getByRole('button', { name: 'Sort: Newest' }).click();
+    const sorted = page.waitForResponse((response) => response.url().includes('sort=-severity'));
     await page.getByRole('menuitemradio', { name: 'Severity' }).click();
     await page.waitForURL('**/vulnerabilities?sort=-severity');
-    await expect.poll(() => rowsOf(page).first().getByRole('img', { name: 'Critical' }).count()).toBe(1);
+    // The rows of the previous order are shown until then.
+    await sorted;
+    await expect.poll(() => gridOf(page).getAttribute('aria-busy')).toBe('false');
+    await rowsOf(page).first().getByRole('img', { name: 'Critical' }).waitFor();
     const boxes = gridOf(page).getByRole('checkbox');
     await boxes.nth(2).click();
     await boxes.nth(5).click({ modifiers: ['Shift'] });

@@ -21,11 +21,11 @@ export function OrganizationMenu() {
   const [isOpen, { set: setOpen, open }] = useDisclosure();
   const [text, setText] = useState('');
   const { data: organizations = [] } = useQuery(organizationsQuery);
-  const chosen = useSelectedOrganization();
+  const selected = useSelectedOrganization();
   const navigate = useNavigate();
   const { item, isTopLevel } = useCurrentNavItem();
   useShortcuts({ 'g o': { label: appMessages.chooseOrganization, run: open } });
-  const organization = organizations.find(({ uid }) => uid === chosen);
+  const organization = organizations.find(({ uid }) => uid === selected);
   const matching = organizations.filter(({ name, uid }) =>
     `${name} ${uid}`.toLowerCase().includes(text.toLowerCase()),
   );
@@ -61,7 +61,7 @@ export function OrganizationMenu() {
             onChange={(event) => setText(event.currentTarget.value)}
           />
         )}
-        <Menu.RadioGroup value={chosen ?? ''} onChange={choose}>
+        <Menu.RadioGroup value={selected ?? ''} onChange={choose}>
           <Menu.RadioItem value="" closeMenuOnClick>
             {appMessages.allOrganizations}
           </Menu.RadioItem>

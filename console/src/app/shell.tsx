@@ -24,7 +24,7 @@ export function Shell() {
   const [isNavigationOpen, { open: openNavigation, close: closeNavigation }] = useDisclosure();
   const navigate = useNavigate();
   const items = useNavItems();
-  const chosen = useSelectedOrganization();
+  const selected = useSelectedOrganization();
   const router = useRouter();
   useEffect(() => router.subscribe('onBeforeNavigate', closeNavigation), [router, closeNavigation]);
   useFocusOnNavigation();
@@ -40,7 +40,7 @@ export function Shell() {
         `g ${item.key}`,
         {
           label: appMessages.shortcuts.goTo(item.label),
-          run: () => void navigate({ to: item.to, search: organizationSearch(item, chosen) }),
+          run: () => void navigate({ to: item.to, search: organizationSearch(item, selected) }),
         },
       ]),
     ),

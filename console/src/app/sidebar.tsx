@@ -79,11 +79,11 @@ function OrganizationLink() {
 
 function ItemLink({ item }: { item: NavItem }) {
   const { to, label, icon: Icon } = item;
-  const chosen = useSelectedOrganization();
+  const selected = useSelectedOrganization();
   return (
     <Link
       to={to}
-      search={organizationSearch(item, chosen)}
+      search={organizationSearch(item, selected)}
       activeOptions={{ exact: to === '/', includeSearch: false }}
     >
       <Icon size={16} stroke={1.75} aria-hidden />
@@ -101,9 +101,11 @@ function OpenCount() {
 
 function RunningCount() {
   const { data: imports } = useQuery(runningImportsQuery);
-  const chosen = useSelectedOrganization();
-  const ofChosen = imports?.filter(({ organization_uid: uid }) => chosen === undefined || uid === chosen);
-  return <Count count={ofChosen?.length} unit={appMessages.running} />;
+  const selected = useSelectedOrganization();
+  const ofSelected = imports?.filter(
+    ({ organization_uid: uid }) => selected === undefined || uid === selected,
+  );
+  return <Count count={ofSelected?.length} unit={appMessages.running} />;
 }
 
 /** A number at the end of a link, with its unit for screen readers; absent if there is nothing to count. */
@@ -124,13 +126,13 @@ function ActiveAssessments() {
     ...activeAssessmentsQuery,
     enabled: useReadsVulnerabilities(),
   });
-  const chosen = useSelectedOrganization();
+  const selected = useSelectedOrganization();
   const recent = recentAssessments();
   const rank = ({ uid }: Assessment) => (recent.includes(uid) ? recent.indexOf(uid) : recent.length);
   const shown = assessments
     .filter(
       ({ open_vulnerability_count: count, organization_uid: uid }) =>
-        count > 0 && (chosen === undefined || uid === chosen),
+        count > 0 && (selected === undefined || uid === selected),
     )
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, MAX_ASSESSMENTS);

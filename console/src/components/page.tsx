@@ -16,6 +16,8 @@ interface PageLayoutProps {
   toolbar?: ReactNode;
   /** Whether the content fills the window and scrolls, as a table does. */
   fillsHeight?: boolean;
+  /** Whether the content reaches the edges of the page. */
+  isFullWidth?: boolean;
   children: ReactNode;
 }
 
@@ -29,6 +31,7 @@ export function PageLayout({
   actions,
   toolbar,
   fillsHeight = false,
+  isFullWidth = fillsHeight,
   children,
 }: PageLayoutProps) {
   const { isTopLevel } = useCurrentNavItem();
@@ -36,7 +39,7 @@ export function PageLayout({
     document.title = `${title} - Assay`;
   }, [title]);
   return (
-    <div className={classes.page} data-fills={fillsHeight || undefined}>
+    <div className={classes.page} data-fills={fillsHeight || undefined} data-full={isFullWidth || undefined}>
       <div className={classes.head}>
         <h1 dir="auto" data-long={title.length > LONG_TITLE || undefined} data-nav={isTopLevel || undefined}>
           {title}

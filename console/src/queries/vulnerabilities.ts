@@ -10,7 +10,7 @@ import {
   type VulnerabilityRights,
 } from './client.ts';
 import { PHASES } from './enums.ts';
-import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { PAGE_SIZE } from './paged-list.ts';
 
 /** Fields that the table shows and that edits need. */
 const ROW_FIELDS = [
@@ -91,10 +91,6 @@ export function fetchVulnerabilities(search: VulnerabilitySearch, pageSize = PAG
     },
   };
 }
-
-/** Lists vulnerabilities. */
-export const useVulnerabilities = (search: VulnerabilitySearch): PagedList<VulnerabilityRow> =>
-  usePagedList({ key: [...VULNERABILITIES_KEY, search], ...fetchVulnerabilities(search) });
 
 /** Reads a vulnerability (operation 16). */
 export const vulnerabilityQuery = (id: number) =>

@@ -1,11 +1,11 @@
 import { Anchor, Button } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { PersonMark } from '../../components/identity-marks.tsx';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import { commonMessages } from '../../components/messages.ts';
+import { PageSection, Warning } from '../../components/section.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccess, type VersionedAssessment } from '../../queries/assessments.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
@@ -33,21 +33,22 @@ export function AssessmentAside({ assessment, onEdit }: AsideProps) {
   const { uid, description, permissions } = assessment;
   const isStaff = useIsStaff() === true;
   return (
-    <aside className={classes.aside} aria-label={messages.about}>
+    <>
       <div className={classes.notes}>
         <OutsideScopeNote uid={uid} />
         {isStaff && <DraftsNote uid={uid} />}
       </div>
       {permissions?.read_vulnerabilities !== false && <Testers assessment={assessment} />}
-      <section>
-        <header>
-          <h2>{messages.brief}</h2>
-          {onEdit !== undefined && (
-            <Button size="compact-sm" variant="subtle" onClick={onEdit}>
+      <PageSection
+        title={messages.brief}
+        action={
+          onEdit !== undefined && (
+            <Button size="xs" variant="subtle" onClick={onEdit}>
               Edit
             </Button>
-          )}
-        </header>
+          )
+        }
+      >
         {description !== '' && (
           <div className={classes.text}>
             <LazyMarkdown>{description}</LazyMarkdown>
@@ -63,8 +64,8 @@ export function AssessmentAside({ assessment, onEdit }: AsideProps) {
             <Time at={assessment.created_at} exact />
           </DescriptionItem>
         </DescriptionList>
-      </section>
-    </aside>
+      </PageSection>
+    </>
   );
 }
 
@@ -74,19 +75,16 @@ function DraftsNote({ uid }: { uid: string }) {
   const { data: count = 0 } = useQuery(vulnerabilityTotalQuery(drafts));
   if (count === 0) return null;
   return (
-    <p className={classes.note}>
-      <IconAlertTriangle size={16} aria-hidden />
-      <span>
-        {messages.drafts(count)}{' '}
-        <Anchor
-          inherit
-          underline="always"
-          renderRoot={(props) => <Link to="/vulnerabilities" search={drafts} {...props} />}
-        >
-          {assessmentMessages.showDrafts}
-        </Anchor>
-      </span>
-    </p>
+    <Warning>
+      {messages.drafts(count)}{' '}
+      <Anchor
+        inherit
+        underline="always"
+        renderRoot={(props) => <Link to="/vulnerabilities" search={drafts} {...props} />}
+      >
+        {assessmentMessages.showDrafts}
+      </Anchor>
+    </Warning>
   );
 }
 
@@ -98,10 +96,10 @@ function Testers({ assessment }: { assessment: VersionedAssessment }) {
   const { data: running = [] } = useQuery(runningSessionsQuery(uid));
   const testers = hoursOfTesters(data?.sessions ?? [], running);
   return (
-    <section>
-      <header>
-        <h2>{messages.people}</h2>
-        {user?.admin === true && (
+    <PageSection
+      title={messages.people}
+      action={
+        user?.admin === true && (
           <Anchor
             size="sm"
             renderRoot={(props) => (
@@ -110,8 +108,9 @@ function Testers({ assessment }: { assessment: VersionedAssessment }) {
           >
             {messages.access}
           </Anchor>
-        )}
-      </header>
+        )
+      }
+    >
       <ul className={classes.people}>
         {testers.slice(0, MAX_PEOPLE).map(({ tester, hours, since }) => (
           <li key={tester.id}>
@@ -135,7 +134,7 @@ function Testers({ assessment }: { assessment: VersionedAssessment }) {
         {user?.admin === true && <Others uid={uid} testerIds={testers.map(({ tester }) => tester.id)} />}
       </ul>
       <TimerButton assessment={assessment} />
-    </section>
+    </PageSection>
   );
 }
 

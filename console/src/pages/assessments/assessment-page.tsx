@@ -8,6 +8,7 @@ import { DimmedText } from '../../components/dimmed-text.tsx';
 import { OrganizationName, TagDot } from '../../components/identity-marks.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { Columns } from '../../components/section.tsx';
 import { useRememberAssessment } from '../../app/recent-assessments.ts';
 import { parseAssessmentTab, type AssessmentTab } from '../../app/search-params.ts';
 import { currentUserQuery, useOwnGroups } from '../../session/permissions.ts';
@@ -24,7 +25,7 @@ import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { FindingsTab } from './findings-tab.tsx';
 import { HoursTab } from './hours-tab.tsx';
 import { ImportsTab } from './imports-tab.tsx';
-import { assessmentMessages as messages } from './messages.ts';
+import { asideMessages, assessmentMessages as messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
 
 /** The page of an assessment: four figures, and tabs for findings, scope, hours, imports and access. */
@@ -67,16 +68,12 @@ function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
         />
       }
       toolbar={<Identity assessment={assessment} />}
+      isFullWidth
     >
-      <div className={classes.page}>
-        <AssessmentFigures assessment={assessment} onEdit={edit} />
-        <div className={classes.columns}>
-          <div>
-            <AssessmentTabs assessment={assessment} />
-          </div>
-          <AssessmentAside assessment={assessment} onEdit={edit} />
-        </div>
-      </div>
+      <AssessmentFigures assessment={assessment} onEdit={edit} />
+      <Columns label={asideMessages.about} aside={<AssessmentAside assessment={assessment} onEdit={edit} />}>
+        <AssessmentTabs assessment={assessment} />
+      </Columns>
       {stateChange.dialog}
       {dialog === 'edit' && <AssessmentForm assessment={assessment} onClose={() => setDialog(undefined)} />}
       {dialog === 'delete' && (

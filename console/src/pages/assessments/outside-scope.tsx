@@ -1,16 +1,15 @@
 import { Button, Checkbox, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.ts';
+import { Warning } from '../../components/section.tsx';
 import { toScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
 import { assetsOutsideScopeQuery } from '../../queries/assessment-scope.ts';
 import type { AssetRow } from '../../queries/assets.ts';
 import { useAssetPermissions } from '../../session/permissions.ts';
-import classes from './assessment-page.module.css';
 import { scopeMessages as messages } from './messages.ts';
 
 /** Says that findings or imports of an assessment have assets outside its scope, and lets one choose which to add. */
@@ -22,16 +21,13 @@ export function OutsideScopeNote({ uid }: { uid: string }) {
   // Operation 11 passes over an asset that the user can only read.
   const addable = canList(uid) ? data.assets.filter(writeTo) : [];
   return (
-    <div className={classes.note} role="alert">
-      <IconAlertTriangle size={16} aria-hidden />
-      <span>
-        <b>{messages.outside(data.total)}.</b> {messages.outsideHint}
-        {addable.length > 0 && (
-          <Button size="xs" variant="default" display="block" mt={8} onClick={open}>
-            {messages.chooseOutside}
-          </Button>
-        )}
-      </span>
+    <Warning isAlert>
+      <b>{messages.outside(data.total)}.</b> {messages.outsideHint}
+      {addable.length > 0 && (
+        <Button size="xs" variant="default" display="block" mt={8} onClick={open}>
+          {messages.chooseOutside}
+        </Button>
+      )}
       {isOpen && (
         <OutsideScopeDialog
           uid={uid}
@@ -40,7 +36,7 @@ export function OutsideScopeNote({ uid }: { uid: string }) {
           onClose={close}
         />
       )}
-    </div>
+    </Warning>
   );
 }
 
@@ -53,21 +49,21 @@ interface OutsideScopeDialogProps {
 }
 
 function OutsideScopeDialog({ uid, assets, moreCount, onClose }: OutsideScopeDialogProps) {
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const add = useAddToScope(uid, assets[0]?.organizationUid ?? '');
   return (
     <FormDialog
       title={messages.chooseOutside}
-      submitLabel={messages.addAssets(chosen.length)}
+      submitLabel={messages.addAssets(selected.length)}
       isPending={add.isPending}
-      isDisabled={chosen.length === 0}
+      isDisabled={selected.length === 0}
       error={errorText(add.error)}
       onClose={onClose}
       onSubmit={() =>
         add.mutate(
           {
             selected: assets
-              .filter((asset) => chosen.includes(asset.uid))
+              .filter((asset) => selected.includes(asset.uid))
               .map((asset) => toScopeCandidate(asset, uid)),
             pasted: [],
             rules: [],
@@ -79,14 +75,14 @@ function OutsideScopeDialog({ uid, assets, moreCount, onClose }: OutsideScopeDia
     >
       <Checkbox
         label={messages.allOutside(assets.length)}
-        checked={chosen.length === assets.length}
-        indeterminate={chosen.length > 0 && chosen.length < assets.length}
-        onChange={(event) => setChosen(event.currentTarget.checked ? assets.map((asset) => asset.uid) : [])}
+        checked={selected.length === assets.length}
+        indeterminate={selected.length > 0 && selected.length < assets.length}
+        onChange={(event) => setSelected(event.currentTarget.checked ? assets.map((asset) => asset.uid) : [])}
       />
       <Checkbox.Group
         label={messages.outsideAssets}
-        value={[...chosen]}
-        onChange={(values) => setChosen(values)}
+        value={[...selected]}
+        onChange={(values) => setSelected(values)}
       >
         <Stack gap="xs" mt="xs" mah={320} style={{ overflowY: 'auto' }}>
           {assets.map((asset) => (

@@ -29,7 +29,7 @@ export function SessionEditsDialog({ session, onClose }: SessionEditsDialogProps
                 at: <Time at={at} exact />,
               })}
             </DimmedText>
-            <List size="sm">
+            <List size="sm" listStyleType="disc">
               {FIELDS.filter((name) => Object.hasOwn(after, name)).map((name) => (
                 <List.Item key={name} style={{ overflowWrap: 'anywhere' }}>
                   {fillSentence(messages.fieldChange, {

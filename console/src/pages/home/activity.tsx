@@ -8,6 +8,7 @@ import { Meter } from '../../components/charts/bars.tsx';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { PersonMark } from '../../components/identity-marks.tsx';
 import { commonMessages } from '../../components/messages.ts';
+import { PageSection } from '../../components/section.tsx';
 import { Time } from '../../components/time.tsx';
 import type { ImportJob, TestingSession } from '../../queries/client.ts';
 import { allRunningSessionsQuery, sessionsSinceQuery } from '../../queries/home.ts';
@@ -17,7 +18,6 @@ import { currentUserQuery } from '../../session/permissions.ts';
 import { startOfHours } from './dates.ts';
 import { LoadError } from './load-error.tsx';
 import { homeMessages as messages } from './messages.ts';
-import { OverviewSection } from './overview-section.tsx';
 import classes from './home-page.module.css';
 
 /** The imports and the testing sessions that run. */
@@ -29,7 +29,7 @@ export function HappeningNow() {
   const others = sessions.data?.filter(({ tester }) => tester.id !== user?.id) ?? [];
   if (failed === undefined && (imports.data ?? []).length + others.length === 0) return null;
   return (
-    <OverviewSection title={messages.now}>
+    <PageSection title={messages.now}>
       {failed?.error != null && <LoadError error={failed.error} onRetry={failed.refetch} />}
       <ul className={classes.now}>
         {imports.data?.map((job) => (
@@ -52,7 +52,7 @@ export function HappeningNow() {
           </li>
         ))}
       </ul>
-    </OverviewSection>
+    </PageSection>
   );
 }
 
@@ -89,7 +89,7 @@ function Timer({ session }: { session: TestingSession }) {
   const { assessment_id: uid, started_at, note } = session;
   const { stop } = useTestingSessionMutations(uid);
   return (
-    <OverviewSection title={messages.timer}>
+    <PageSection title={messages.timer}>
       <div className={classes.timer}>
         <Elapsed since={started_at} />
         <span>
@@ -108,7 +108,7 @@ function Timer({ session }: { session: TestingSession }) {
           {messages.stop}
         </Button>
       </div>
-    </OverviewSection>
+    </PageSection>
   );
 }
 
@@ -141,7 +141,7 @@ export function WeekHours() {
   const rows = [...testers.values()].toSorted((a, b) => b.hours - a.hours).slice(0, MAX_TESTERS);
   if (rows.length === 0 && error === null) return null;
   return (
-    <OverviewSection title={messages.week}>
+    <PageSection title={messages.week}>
       {error !== null && <LoadError error={error} onRetry={refetch} />}
       <ul className={classes.meters}>
         {rows.map(({ tester, hours }) => (
@@ -152,6 +152,6 @@ export function WeekHours() {
           </li>
         ))}
       </ul>
-    </OverviewSection>
+    </PageSection>
   );
 }

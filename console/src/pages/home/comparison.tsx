@@ -5,6 +5,7 @@ import { Sparkline, StackBar } from '../../components/charts/bars.tsx';
 import { openByDay } from '../../components/charts/backlog.ts';
 import { OrganizationMark } from '../../components/identity-marks.tsx';
 import { scrollRegionProps } from '../../components/scroll-region.ts';
+import { PageSection } from '../../components/section.tsx';
 import { activeAssessmentsQuery } from '../../queries/assessments.ts';
 import {
   daysToFixQuery,
@@ -64,7 +65,11 @@ export function AssessmentComparison() {
   return (
     <Comparison
       title={messages.byAssessment}
-      link={<Link to="/assessments">{messages.allAssessments}</Link>}
+      link={
+        <Link to="/assessments" className={classes.link}>
+          {messages.allAssessments}
+        </Link>
+      }
       heads={[
         messages.assessment,
         messages.bySeverity,
@@ -114,9 +119,9 @@ export function OrganizationComparison() {
     assessments
       .filter((assessment) => assessment.organization_uid === uid)
       .reduce((sum, assessment) => sum + assessment.open_vulnerability_count, 0);
-  const chosen = useSelectedOrganization();
+  const selected = useSelectedOrganization();
   const shown = organizations
-    .filter(({ uid }) => chosen === undefined || uid === chosen)
+    .filter(({ uid }) => selected === undefined || uid === selected)
     .toSorted((a, b) => openOf(b.uid) - openOf(a.uid))
     .slice(0, MAX_ORGANIZATIONS);
   const rows = useComparison(
@@ -184,12 +189,8 @@ interface ComparisonProps {
 
 function Comparison({ title, link, heads, children }: ComparisonProps) {
   return (
-    <section className={classes.section}>
-      <header>
-        <h2>{title}</h2>
-        {link !== undefined && <span className={classes.more}>{link}</span>}
-      </header>
-      <div className={classes.scroll} {...scrollRegionProps(title)}>
+    <PageSection title={title} action={link}>
+      <div className={classes.scroll} {...scrollRegionProps(title)} role="group">
         <table className={classes.table}>
           <thead>
             <tr>
@@ -203,7 +204,7 @@ function Comparison({ title, link, heads, children }: ComparisonProps) {
           <tbody>{children}</tbody>
         </table>
       </div>
-    </section>
+    </PageSection>
   );
 }
 

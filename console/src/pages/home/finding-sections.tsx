@@ -70,7 +70,12 @@ function MoreLinks({ parts, shown }: Pick<FindingSectionContent, 'parts'> & { sh
   return (
     <span className={classes.more}>
       {parts.map(({ search, count, total: ofPart }) => (
-        <Link key={JSON.stringify(search)} to="/vulnerabilities" search={listAddress(search)}>
+        <Link
+          key={JSON.stringify(search)}
+          to="/vulnerabilities"
+          search={listAddress(search)}
+          className={classes.link}
+        >
           {parts.length === 1
             ? messages.showMore(total - shown)
             : fillSentence(count(ofPart), { count: ofPart.toLocaleString() })}

@@ -6,6 +6,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { NewButton } from '../../components/page-actions.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { Columns } from '../../components/section.tsx';
 import { activeAssessmentsQuery } from '../../queries/assessments.ts';
 import { listAddress } from '../../queries/vulnerabilities.ts';
 import { useCanImport, usePermissions } from '../../session/permissions.ts';
@@ -33,10 +34,8 @@ export function HomePage() {
   const { summaries } = useSummaries(readsFindings(reader));
   const isNew = summaries !== undefined && !hasFindings(summaries);
   return isNew ? (
-    <PageLayout title="Home">
-      <div className={classes.full}>
-        <GettingStarted />
-      </div>
+    <PageLayout title="Home" isFullWidth>
+      <GettingStarted />
     </PageLayout>
   ) : (
     <Tasks reader={reader} />
@@ -52,32 +51,36 @@ function Tasks({ reader }: { reader: Reader | undefined }) {
       title="Home"
       tabs={isRead && <Counts sections={sections} others={others} />}
       actions={<Actions />}
+      isFullWidth
     >
-      <div className={classes.home}>
-        <div>
-          {isRead ? (
-            <>
-              {sections.map((section) => (
-                <FindingSection key={section.name} section={section} />
-              ))}
-              <OtherSections tasks={others} />
-            </>
-          ) : (
-            <LoadingRows />
-          )}
-          {readsFindings(reader) && <ComparisonAfterPaint isStaff={reader === 'staff'} />}
-        </div>
-        <aside aria-label={messages.overview}>
-          {readsFindings(reader) && (
-            <>
-              <OwnTimer />
-              <OpenSections />
-              {reader === 'staff' && <WeekHours />}
-            </>
-          )}
-          <HappeningNow />
-        </aside>
-      </div>
+      <Columns
+        width="wide"
+        label={messages.overview}
+        aside={
+          <>
+            {readsFindings(reader) && (
+              <>
+                <OwnTimer />
+                <OpenSections />
+                {reader === 'staff' && <WeekHours />}
+              </>
+            )}
+            <HappeningNow />
+          </>
+        }
+      >
+        {isRead ? (
+          <>
+            {sections.map((section) => (
+              <FindingSection key={section.name} section={section} />
+            ))}
+            <OtherSections tasks={others} />
+          </>
+        ) : (
+          <LoadingRows />
+        )}
+        {readsFindings(reader) && <ComparisonAfterPaint isStaff={reader === 'staff'} />}
+      </Columns>
     </PageLayout>
   );
 }
@@ -107,7 +110,7 @@ function Actions() {
   const canReport = usePermissions().allows('report');
   const { data: assessments = [] } = useQuery(activeAssessmentsQuery);
   return (
-    <div className={classes.actions}>
+    <>
       {canImport && (
         <Button
           component={Link}
@@ -121,7 +124,7 @@ function Actions() {
       {canReport && assessments.length > 0 && (
         <NewButton itemName={messages.newFinding} to="/vulnerabilities/new" />
       )}
-    </div>
+    </>
   );
 }
 

@@ -32,9 +32,9 @@ export function useOtherTasks(reader: Reader | undefined): OtherTasks | undefine
   const assessments = useQuery({ ...activeAssessmentsQuery, enabled: reader === 'staff' });
   const failed = useQuery({ ...failedImportsQuery, enabled: seesImports });
   const hosts = useQuery({ ...newHostsQuery, enabled: reader === 'infrastructure' });
-  const chosen = useSelectedOrganization();
-  const isOfChosen = ({ organization_uid: uid }: { organization_uid: string | null }) =>
-    chosen === undefined || uid === chosen;
+  const selected = useSelectedOrganization();
+  const isOfSelected = ({ organization_uid: uid }: { organization_uid: string | null }) =>
+    selected === undefined || uid === selected;
   if (reader === undefined || [assessments, failed, hosts].some(({ isLoading }) => isLoading))
     return undefined;
   const [today, until] = [daysFromToday(0), daysFromToday(DAYS_AHEAD)];
@@ -43,11 +43,11 @@ export function useOtherTasks(reader: Reader | undefined): OtherTasks | undefine
     ending:
       reader === 'staff'
         ? (assessments.data ?? [])
-            .filter(isOfChosen)
+            .filter(isOfSelected)
             .filter((assessment) => ends(assessment) >= today && ends(assessment) <= until)
             .toSorted((a, b) => ends(a).localeCompare(ends(b)))
         : [],
-    failed: (failed.data ?? []).filter(isOfChosen),
+    failed: (failed.data ?? []).filter(isOfSelected),
     hosts: hosts.data ?? NO_HOSTS,
   };
 }
@@ -64,7 +64,7 @@ export function OtherSections({ tasks: { ending, failed, hosts } }: { tasks: Oth
           title={messages.ending}
           total={ending.length}
           more={linkToRest(ending.length, SECTION_ROWS, (text) => (
-            <Link to="/assessments" search={{ state: ['active'], sort: 'ends_on' }} className={classes.more}>
+            <Link to="/assessments" search={{ state: ['active'], sort: 'ends_on' }} className={classes.link}>
               {text}
             </Link>
           ))}
@@ -79,7 +79,7 @@ export function OtherSections({ tasks: { ending, failed, hosts } }: { tasks: Oth
           title={messages.failedImports}
           total={failed.length}
           more={linkToRest(failed.length, SECTION_ROWS, (text) => (
-            <Link to="/imports" search={FAILED} className={classes.more}>
+            <Link to="/imports" search={FAILED} className={classes.link}>
               {text}
             </Link>
           ))}
@@ -94,7 +94,7 @@ export function OtherSections({ tasks: { ending, failed, hosts } }: { tasks: Oth
           title={messages.newHosts}
           total={hosts.total}
           more={linkToRest(hosts.total, hosts.rows.length, (text) => (
-            <Link to="/assets" search={NEWEST_HOSTS} className={classes.more}>
+            <Link to="/assets" search={NEWEST_HOSTS} className={classes.link}>
               {text}
             </Link>
           ))}

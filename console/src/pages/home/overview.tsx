@@ -5,12 +5,12 @@ import { daysWithData, openByDay, totals } from '../../components/charts/backlog
 import { BacklogChart, BacklogTable } from '../../components/charts/backlog-chart.tsx';
 import { Meter } from '../../components/charts/bars.tsx';
 import { SeverityMark } from '../../components/marks.tsx';
+import { PageSection } from '../../components/section.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { OPEN_SEARCH, summaryQuery, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { useOfOrganization } from '../../session/selected-organization.ts';
 import { LoadError } from './load-error.tsx';
 import { homeMessages as messages } from './messages.ts';
-import { OverviewSection } from './overview-section.tsx';
 import classes from './home-page.module.css';
 
 /** Days of data from which a line says something. */
@@ -52,11 +52,11 @@ export function OpenSections() {
   const { summaries, error, retry } = useSummaries();
   if (error !== null)
     return (
-      <OverviewSection title={messages.openFindings}>
+      <PageSection title={messages.openFindings}>
         <LoadError error={error} onRetry={retry} />
-      </OverviewSection>
+      </PageSection>
     );
-  if (summaries === undefined) return <OverviewSection title={messages.openFindings}>{null}</OverviewSection>;
+  if (summaries === undefined) return <PageSection title={messages.openFindings}>{null}</PageSection>;
   return (
     <>
       <OpenFindings summaries={summaries} />
@@ -78,7 +78,7 @@ function OpenFindings({ summaries }: { summaries: Summaries }) {
   const change = (sums.at(-1) ?? 0) - (sums[0] ?? 0);
   const Course = isTable ? BacklogTable : BacklogChart;
   return (
-    <OverviewSection
+    <PageSection
       title={messages.openFindings}
       action={
         hasCourse && (
@@ -109,7 +109,7 @@ function OpenFindings({ summaries }: { summaries: Summaries }) {
         ))}
       </ul>
       {hasCourse && <Course dates={dates} series={series} />}
-    </OverviewSection>
+    </PageSection>
   );
 }
 
@@ -136,7 +136,7 @@ function Ages({ summaries }: { summaries: Summaries }) {
   }));
   const max = Math.max(...ages.map(({ count }) => count));
   return (
-    <OverviewSection
+    <PageSection
       title={messages.byAge}
       action={
         <Link
@@ -159,6 +159,6 @@ function Ages({ summaries }: { summaries: Summaries }) {
           </li>
         ))}
       </ul>
-    </OverviewSection>
+    </PageSection>
   );
 }

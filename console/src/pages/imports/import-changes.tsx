@@ -19,7 +19,7 @@ interface ImportChangesProps {
 
 /** The changes of an import by kind, and what of the report it skips. */
 export function ImportChanges({ job: { result, progress, skips }, findings }: ImportChangesProps) {
-  const [chosen, setChosen] = useState<Tab>();
+  const [selected, setSelected] = useState<Tab>();
   if (result === null) return null;
   const kinds: readonly [ChangeKind, number][] = [
     ['new', result.findings_created],
@@ -30,8 +30,8 @@ export function ImportChanges({ job: { result, progress, skips }, findings }: Im
   const first = kinds.find(([, count]) => count > 0)?.[0] ?? (skips.length > 0 ? 'skipped' : 'new');
   return (
     <Tabs
-      value={chosen ?? first}
-      onChange={(tab) => setChosen((tab ?? undefined) as Tab | undefined)}
+      value={selected ?? first}
+      onChange={(tab) => setSelected((tab ?? undefined) as Tab | undefined)}
       keepMounted={false}
     >
       <Tabs.List className={classes.changes} aria-label={messages.changes}>

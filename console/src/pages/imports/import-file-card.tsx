@@ -16,6 +16,7 @@ import { ImportChanges, ImportError, PreviewedFindings } from './import-changes.
 import { ImportProgress } from './import-progress.tsx';
 import { PreviewSentence, ResultSentence } from './import-sentence.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
+import { Warning } from '../../components/section.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
@@ -218,7 +219,9 @@ function DryRunResult({
           </DimmedText>
         )}
       {(result?.assets_outside_scope ?? 0) > 0 && (
-        <p className={classes.note}>{messages.outsideScope(result?.assets_outside_scope ?? 0)}</p>
+        <div className={classes.alert}>
+          <Warning>{messages.outsideScope(result?.assets_outside_scope ?? 0)}</Warning>
+        </div>
       )}
       <ImportChanges
         job={job}

@@ -55,69 +55,65 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
-    <aside className={classes.aside} aria-label="Options">
-      <Stack gap="md" className={classes.form}>
-        <div className={classes.options}>
-          <ListingPicker
-            label={messages.assessment}
-            description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
-            value={settings.assessmentUid}
-            error={assessmentError}
-            onChange={(assessmentUid) => set({ assessmentUid, draft: undefined, listAssets: false })}
-          />
-          {user?.staff === true && settings.assessmentUid === null && (
-            <Select
-              label="Organization"
-              description={messages.organization}
-              data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
-              value={settings.organizationUid}
-              onChange={(organizationUid) => set({ organizationUid })}
-              searchable
-              clearable
-            />
-          )}
-          <Radio.Group
-            label={messages.whenGone}
-            description={messages.whenGoneHint}
-            value={settings.whenGone}
-            onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
-          >
-            <Stack gap={6} mt={6}>
-              <Radio value="keep" label={messages.markAsGone} description={messages.markAsGoneHint} />
-              <Radio value="fix" label={messages.setToFixed} description={messages.setToFixedHint} />
-            </Stack>
-          </Radio.Group>
-        </div>
-        {settings.assessmentUid !== null && canList(settings.assessmentUid) && (
-          <Checkbox
-            label={messages.listAssets}
-            description={messages.listAssetsHint}
-            checked={settings.listAssets}
-            onChange={(event) => set({ listAssets: event.currentTarget.checked })}
-          />
-        )}
-        <DraftCheckbox
-          label={messages.asDrafts}
-          assessmentUid={settings.assessmentUid ?? ''}
-          value={settings.draft}
-          onChange={(draft) => set({ draft })}
+    <Stack gap="md" className={classes.settings}>
+      <ListingPicker
+        label={messages.assessment}
+        description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
+        value={settings.assessmentUid}
+        error={assessmentError}
+        onChange={(assessmentUid) => set({ assessmentUid, draft: undefined, listAssets: false })}
+      />
+      {user?.staff === true && settings.assessmentUid === null && (
+        <Select
+          label="Organization"
+          description={messages.organization}
+          data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
+          value={settings.organizationUid}
+          onChange={(organizationUid) => set({ organizationUid })}
+          searchable
+          clearable
         />
-        <div>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            aria-expanded={isOpen}
-            leftSection={<Chevron size={14} aria-hidden />}
-            onClick={toggle}
-          >
-            {messages.more}
-          </Button>
-        </div>
-        <Collapse expanded={isOpen} transitionDuration={0}>
-          <MoreOptions settings={settings} set={set} isOpen={isOpen} />
-        </Collapse>
-      </Stack>
-    </aside>
+      )}
+      <Radio.Group
+        label={messages.whenGone}
+        description={messages.whenGoneHint}
+        value={settings.whenGone}
+        onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
+      >
+        <Stack gap={6} mt={6}>
+          <Radio value="keep" label={messages.markAsGone} description={messages.markAsGoneHint} />
+          <Radio value="fix" label={messages.setToFixed} description={messages.setToFixedHint} />
+        </Stack>
+      </Radio.Group>
+      {settings.assessmentUid !== null && canList(settings.assessmentUid) && (
+        <Checkbox
+          label={messages.listAssets}
+          description={messages.listAssetsHint}
+          checked={settings.listAssets}
+          onChange={(event) => set({ listAssets: event.currentTarget.checked })}
+        />
+      )}
+      <DraftCheckbox
+        label={messages.asDrafts}
+        assessmentUid={settings.assessmentUid ?? ''}
+        value={settings.draft}
+        onChange={(draft) => set({ draft })}
+      />
+      <div>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          aria-expanded={isOpen}
+          leftSection={<Chevron size={14} aria-hidden />}
+          onClick={toggle}
+        >
+          {messages.more}
+        </Button>
+      </div>
+      <Collapse expanded={isOpen} transitionDuration={0}>
+        <MoreOptions settings={settings} set={set} isOpen={isOpen} />
+      </Collapse>
+    </Stack>
   );
 }
 
@@ -133,7 +129,7 @@ function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
   const permissions = usePermissions();
   const { data: suggestions = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
   return (
-    <div className={classes.options}>
+    <Stack gap="sm">
       <TagsInput
         label="Targets"
         description={messages.targets}
@@ -187,6 +183,6 @@ function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
           onChange={(event) => set({ carry: event.currentTarget.checked })}
         />
       )}
-    </div>
+    </Stack>
   );
 }

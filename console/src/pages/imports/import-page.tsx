@@ -12,6 +12,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { OrganizationName } from '../../components/identity-marks.tsx';
+import { Columns, PageSection } from '../../components/section.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
 import { importName } from './columns.tsx';
@@ -71,8 +72,17 @@ export function ImportPage() {
           </>
         )
       }
+      isFullWidth
     >
-      <div className={classes.result}>
+      <Columns
+        width="340"
+        label="Report"
+        aside={
+          <PageSection title="Report">
+            <ImportFacts job={job} />
+          </PageSection>
+        }
+      >
         <section aria-label="Result" aria-live="polite">
           {!isFinished(job) && (
             <div className={classes.line}>
@@ -104,11 +114,7 @@ export function ImportPage() {
             }
           />
         </section>
-        <aside className={classes.aside} aria-label="Report">
-          <h2>Report</h2>
-          <ImportFacts job={job} />
-        </aside>
-      </div>
+      </Columns>
       {isUndoOpen && <UndoDialog job={job} onClose={() => setUndoOpen(false)} />}
     </PageLayout>
   );

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { Columns } from '../../components/section.tsx';
 import { useAssessmentNames } from '../../queries/names.ts';
 import type { ImportSettings } from '../../queries/upload-import.ts';
 import { currentUserQuery } from '../../session/permissions.ts';
@@ -65,7 +66,21 @@ export function NewImports({ files, assessmentUid, onAdd, onRemove }: NewImports
     >
       <FileDrop onFiles={onAdd}>
         <div className={classes.new}>
-          <div>
+          <Columns
+            width="340"
+            label="Options"
+            aside={
+              !allStarted && (
+                <ImportOptions
+                  settings={settings}
+                  onChange={setSettings}
+                  assessmentError={
+                    isMissing && settings.assessmentUid === null ? messages.assessmentMissing : undefined
+                  }
+                />
+              )
+            }
+          >
             {files.map(({ id, file }) => (
               <ImportFileCard
                 key={id}
@@ -77,16 +92,7 @@ export function NewImports({ files, assessmentUid, onAdd, onRemove }: NewImports
                 onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
               />
             ))}
-          </div>
-          {!allStarted && (
-            <ImportOptions
-              settings={settings}
-              onChange={setSettings}
-              assessmentError={
-                isMissing && settings.assessmentUid === null ? messages.assessmentMissing : undefined
-              }
-            />
-          )}
+          </Columns>
         </div>
         <div className={classes.bottom}>
           {startable > 0 && <DimmedText>{messages.changes(changes)}</DimmedText>}

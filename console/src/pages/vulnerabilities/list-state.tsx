@@ -1,14 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { SeverityMark, StatusMark } from '../../components/marks.tsx';
-import { AssessmentName } from '../../components/assessment-name.tsx';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
-import { useRowGroups } from '../../components/row-groups.tsx';
 import { toggleId } from '../../components/table-column.tsx';
 import { nextStepMessages } from '../../components/next-step-messages.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
-import type { Severity } from '../../queries/enums.ts';
-import { type Grouping, useGroupedVulnerabilities } from '../../queries/grouped-vulnerabilities.ts';
 import { nextStepOf, statusOfStep } from '../../queries/next-steps.ts';
 import { findLoadedIndex, loadedRows } from '../../queries/paged-list.ts';
 import { statusName } from '../../queries/statuses.ts';
@@ -20,25 +15,14 @@ import {
 } from '../../app/search-params.ts';
 import { type Permission, useIsStaff, useListRights, usePermissions } from '../../session/permissions.ts';
 import { EDIT_KINDS, type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
+import { useGroupedRows } from './grouped-rows.tsx';
 import { searchOfTab, tabOf } from './list-tabs.tsx';
 import { DEFAULT_GROUPING, DEFAULT_SORT } from './list-toolbar.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
-import { rowMatches } from './row-matches.ts';
 
 export const NEW_VULNERABILITY_PATH = '/vulnerabilities/new';
 
 export const idOf = ({ id }: VulnerabilityRow) => String(id);
-
-interface GroupLabelProps {
-  grouping: Grouping;
-  id: string;
-}
-
-function GroupLabel({ grouping, id }: GroupLabelProps) {
-  if (grouping === 'severity') return <SeverityMark severity={id as Severity} withLabel />;
-  if (grouping === 'status') return <StatusMark id={Number(id)} withLabel />;
-  return <AssessmentName uid={id} />;
-}
 
 function parseAddress({ open, ...params }: VulnerabilityListParams, isStaff: boolean) {
   // The server refuses these filters to others, who may have the link of a colleague.
@@ -66,18 +50,7 @@ export function useListState() {
     [address, isStaff],
   );
   const navigate = useNavigate({ from: '/vulnerabilities' });
-  const { list, groups: rowGroups } = useGroupedVulnerabilities(listSearch, grouping);
-  const groups = useRowGroups(
-    useMemo(
-      () => rowGroups.map((group) => ({ ...group, label: <GroupLabel grouping={grouping} id={group.id} /> })),
-      [rowGroups, grouping],
-    ),
-    list.total,
-  );
-  const matches = useCallback(
-    (row: VulnerabilityRow) => rowMatches(row, listSearch, grouping),
-    [listSearch, grouping],
-  );
+  const { list, groups, matches } = useGroupedRows(listSearch, grouping);
   const rows = useCurrentRow(list);
   const { current, setCurrent, row } = rows;
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
