@@ -113,7 +113,7 @@ describeInBrowser('Console: assessments', () => {
 
   it('shows the findings of an assessment by severity and links to the list', async () => {
     const page = await assay.enter('member', '/assessments/acme-web-2026');
-    const grid = page.getByRole('grid', { name: 'Vulnerabilities of the assessment' });
+    const grid = page.getByRole('grid', { name: 'Findings of the assessment' });
     await grid.getByRole('link').first().waitFor();
     await grid.getByRole('button', { name: /^Critical \d+$/ }).waitFor();
     expect(await page.getByRole('tab', { name: 'Access' }).count()).toBe(0);

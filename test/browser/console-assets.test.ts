@@ -160,10 +160,7 @@ describeInBrowser('Console: assets', () => {
     await ports.getByRole('row', { name: /^443\/tcp/ }).waitFor();
     await ports.getByText('History').click();
     await ports.getByRole('list', { name: 'Port history' }).getByText('23/tcp').first().waitFor();
-    await page
-      .getByRole('region', { name: 'Vulnerabilities' })
-      .getByText('No vulnerabilities yet.')
-      .waitFor();
+    await page.getByRole('region', { name: 'Vulnerabilities' }).getByText('No findings yet.').waitFor();
     await expectAccessibleInAllViews(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
     await linksOf(page).first().click();

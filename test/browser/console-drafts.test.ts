@@ -37,10 +37,13 @@ describeInBrowser('Console: drafts', () => {
     expect(await page.getByRole('row').filter({ hasText: 'Seen by all' }).getByText('Draft').count()).toBe(0);
     await drafts(page, 1).click();
     await page.getByRole('link', { name: 'Seen by all' }).waitFor({ state: 'detached' });
+    await row.getByText('Not published').waitFor();
+    const current = page.getByRole('navigation', { name: 'Shown findings' }).locator('[aria-current]');
+    expect(await current.allTextContents()).toEqual(['Drafts1']);
     await expectAccessibleInAllViews(page);
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    const preview = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const preview = page.getByRole('complementary', { name: 'Preview' });
     await preview.getByText('Only staff see this draft.').waitFor();
     await expectAccessible(page);
 

@@ -106,7 +106,7 @@ describe('Console: groups and steps in the list', () => {
     await undo(page, 'Pending fix: ');
     await first.getByText('Pending review').waitFor();
     await page.keyboard.press('o');
-    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const pane = page.getByRole('complementary', { name: 'Preview' });
     await pane.getByRole('button', { name: 'Confirm' }).click();
     await pane.getByRole('button', { name: 'Start fix' }).waitFor();
     await undo(page, 'Pending fix: ');
@@ -132,7 +132,7 @@ describe('Console: groups and steps in the list', () => {
     await expectAccessible(page);
     await page.keyboard.press('z');
     await first.getByText('Pending review').waitFor();
-    const undone = notificationsOf(page).filter({ hasText: 'Change to 1 vulnerability undone' });
+    const undone = notificationsOf(page).filter({ hasText: 'Change to 1 finding undone' });
     await undone.getByRole('button', { name: 'Close notification' }).click();
     await expect.poll(() => notificationsOf(page).count()).toBe(0);
   });

@@ -111,7 +111,7 @@ describeInBrowser('Console: long lists', () => {
 
   it('the last row is previewed, selected and changed, and the change undone', async () => {
     const { page } = await enter();
-    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const pane = page.getByRole('complementary', { name: 'Preview' });
     await page.keyboard.press('j');
     await page.keyboard.press('o');
     await pane.getByRole('heading', { name: titleOf(1) }).waitFor();
@@ -126,7 +126,7 @@ describeInBrowser('Console: long lists', () => {
     const last = rowOf(page, titleOf(COUNT));
     await last.getByText('Fix in progress').waitFor();
     await undo(page, `Fix in progress: ${titleOf(COUNT)}`);
-    await page.getByText('Change to 1 vulnerability undone').waitFor();
+    await page.getByText('Change to 1 finding undone').waitFor();
     await last.getByText('Pending review').waitFor();
     expect(await last.getAttribute('data-current')).toBe('true');
   });

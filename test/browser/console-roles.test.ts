@@ -163,7 +163,7 @@ describeInBrowser('Console: roles', () => {
     await facts(page).locator('[data-change=status]').click();
     await page.getByRole('menuitem', { name: 'Fix in progress' }).click();
     await facts(page).getByRole('button', { name: 'Fix in progress' }).waitFor();
-    await page.getByText('Fix in progress: 1 vulnerability updated').waitFor();
+    await page.getByText('Fix in progress: 1 finding updated').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await facts(page).getByRole('button', { name: 'Pending fix' }).waitFor();
   });
@@ -261,9 +261,9 @@ describeInBrowser('Console: roles', () => {
     const all = page.getByRole('dialog');
     await all.getByLabel('Status').selectOption('Out of scope');
     await all.getByText('1 matches, 1 will change. Give a reason').waitFor();
-    expect(await all.getByRole('button', { name: 'Edit 1 vulnerability' }).isDisabled()).toBe(true);
+    expect(await all.getByRole('button', { name: 'Edit 1 finding' }).isDisabled()).toBe(true);
     await all.getByLabel('Reason', { exact: true }).fill('Not ours.');
-    await all.getByRole('button', { name: 'Edit 1 vulnerability' }).click();
+    await all.getByRole('button', { name: 'Edit 1 finding' }).click();
     await expect
       .poll(async () => (await assay.call('admin', 'GET', `/v1/vulnerabilities/${own}`)).status)
       .toBe('Out Of Scope');
@@ -297,7 +297,7 @@ describeInBrowser('Console: roles', () => {
     for (const key of ['x', 's', 't', 'e', 'c', 'a', 'n']) await page.keyboard.press(key);
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('o');
-    const preview = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const preview = page.getByRole('complementary', { name: 'Preview' });
     await preview.getByText('Pending fix').waitFor();
     expect(await controlsOf(preview)).toEqual(['Previous finding', 'Next finding', 'Close preview']);
     await expectAccessible(page);
@@ -419,7 +419,7 @@ describeInBrowser('Console: roles', () => {
 
   it('shows an infrastructure admin assets, and why there are no vulnerabilities', async () => {
     const page = await assay.enterAs(infra, `/assessments/${uid}`);
-    await page.getByText('shows its assets, but not its vulnerabilities').waitFor();
+    await page.getByText('shows its assets, but not its findings').waitFor();
     expect(await page.getByRole('tab').allTextContents()).toEqual(['Scope 1', 'Imports']);
     await page.getByRole('button', { name: 'Add to scope' }).waitFor();
     await expectAccessibleInAllViews(page);

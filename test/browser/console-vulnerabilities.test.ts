@@ -65,7 +65,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.getByText(`Fix in progress: ${title}`).waitFor();
     expect(await first.getByRole('link').textContent()).toBe(title);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Change to 1 vulnerability undone').waitFor();
+    await page.getByText('Change to 1 finding undone').waitFor();
     await first.getByText('Pending review').waitFor();
   });
 
@@ -170,7 +170,7 @@ describeInBrowser('Console: vulnerability list', () => {
   it('has tabs of open, closed and all findings, which keep the filters', async () => {
     const page = await enter(`${LIST}?severity=%5B%22High%22%5D`);
     const tab = (name: string) =>
-      page.getByRole('navigation', { name: 'Shown vulnerabilities' }).getByRole('link', { name });
+      page.getByRole('navigation', { name: 'Shown findings' }).getByRole('link', { name });
     const countOf = async (name: string) => Number(/\d+/.exec((await tab(name).textContent()) ?? '')?.[0]);
     await tab('All').filter({ hasText: /\d/ }).waitFor();
     const open = await countOf('Open');
@@ -248,7 +248,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Change to 1 vulnerability undone').waitFor();
+    await page.getByText('Change to 1 finding undone').waitFor();
   });
 
   it('lets staff add tags that exist in several organizations', async () => {
@@ -265,7 +265,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.keyboard.press('Control+Enter');
     await dialog.waitFor({ state: 'hidden' });
     await notificationsOf(page).getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Change to 1 vulnerability undone').waitFor();
+    await page.getByText('Change to 1 finding undone').waitFor();
   });
 
   it('saves, applies, renames and deletes a view', async () => {
@@ -305,11 +305,11 @@ describeInBrowser('Console: vulnerability list', () => {
     const page = await enter(address);
     const count = await countFound(page);
     await editAll(page, count);
-    const dialog = page.getByRole('dialog', { name: `Edit all ${count} matching vulnerabilities` });
+    const dialog = page.getByRole('dialog', { name: `Edit all ${count} matching findings` });
     await dialog.getByLabel('Status', { exact: true }).selectOption('Pending fix');
     await dialog.getByText(`${count} match, ${count} will change.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
-    await dialog.getByRole('button', { name: `Edit ${count} vulnerabilities` }).click();
+    await dialog.getByRole('button', { name: `Edit ${count} findings` }).click();
     await page.getByText(new RegExp(`^Pending fix: ${count} vulnerabilit(y|ies) updated`)).waitFor();
     // The filters and the rows stay.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
@@ -329,9 +329,9 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.getByRole('dialog', { name: 'Add tags' }).getByLabel('Tags').fill('seen together');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await page.getByText('seen together: 2 vulnerabilities updated').waitFor();
+    await page.getByText('seen together: 2 findings updated').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Change to 2 vulnerabilities undone').waitFor();
+    await page.getByText('Change to 2 findings undone').waitFor();
     expect(await page.getByText('2 selected').count()).toBe(1);
   });
 
@@ -348,7 +348,7 @@ describeInBrowser('Console: vulnerability list', () => {
         page.getByRole('menuitem', { name: label }).click(),
       ]);
       expect(file.suggestedFilename()).toBe(name);
-      await page.getByText(`Exported ${count} vulnerabilities to ${name}`).waitFor();
+      await page.getByText(`Exported ${count} findings to ${name}`).waitFor();
       const text = readFileSync(await file.path(), 'utf8');
       expect(text.match(row)).toHaveLength(count);
       expect(text.startsWith('\uFEFF')).toBe(name.endsWith('.csv'));
@@ -360,7 +360,7 @@ describeInBrowser('Console: vulnerability list', () => {
 
   it('shows a preview beside the list, which keeps its scroll position', async () => {
     const page = await enter();
-    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const pane = page.getByRole('complementary', { name: 'Preview' });
     const titles = await rowsOf(page).getByRole('link').allTextContents();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
@@ -454,7 +454,7 @@ describeInBrowser('Console: vulnerability list', () => {
       tag_list: Array.from({ length: 30 }, (_, index) => `${index}${'t'.repeat(90)}`),
     });
     const page = await enter(`${LIST}?id=%5B1%5D&open=1`);
-    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
+    const pane = page.getByRole('complementary', { name: 'Preview' });
     for (const heading of [/^Comments/, /^Evidence/, /^Locations/])
       await pane.getByRole('heading', { name: heading }).waitFor();
     await expectAccessibleInAllViews(page);

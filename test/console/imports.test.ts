@@ -33,7 +33,7 @@ describe('Console messages: imports', () => {
       'up to 1 vulnerability and 2 assets that only this import created',
     );
     const undone = queryMessages.import.undoResult({ findings: 2, assets: 1, statuses: 0 });
-    expect(undone).toBe('2 vulnerabilities and 1 asset deleted, 0 statuses restored');
+    expect(undone).toBe('2 findings and 1 asset deleted, 0 statuses restored');
     expect(page.undone(undone, 1)).toBe(
       `{at}: ${undone}. 1 kept: another import has them, someone changed them, or you cannot delete them.`,
     );

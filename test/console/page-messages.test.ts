@@ -30,14 +30,14 @@ describe('Console messages: vulnerability list', () => {
     expect(vulnerabilityListMessages.allClosed(1)).toBe('The only finding is closed.');
     expect(vulnerabilityListMessages.allClosed(2_000)).toBe('All 2,000 findings are closed.');
     expect(vulnerabilityListMessages.commentPosted(1)).toBe('Comment posted');
-    expect(vulnerabilityListMessages.commentPosted(3)).toBe('Comment posted on 3 vulnerabilities');
+    expect(vulnerabilityListMessages.commentPosted(3)).toBe('Comment posted on 3 findings');
     expect(bulkEditMessages.preview(1, 0)).toBe('1 matches, 0 will change.');
     expect(bulkEditMessages.preview(2_000, 1)).toBe('2,000 match, 1 will change.');
     expect(bulkEditMessages.submit(undefined)).toBe('Edit');
-    expect(bulkEditMessages.submit(1)).toBe('Edit 1 vulnerability');
+    expect(bulkEditMessages.submit(1)).toBe('Edit 1 finding');
     expect(exportMessages.progress(10, undefined)).toBe('10 exported');
     expect(exportMessages.progress(10, 2_000)).toBe('10 of 2,000 exported');
-    expect(exportMessages.done(1, 'a.csv')).toBe('Exported 1 vulnerability to a.csv');
+    expect(exportMessages.done(1, 'a.csv')).toBe('Exported 1 finding to a.csv');
     expect(previewMessages.evidence(1)).toBe('Evidence');
     expect(previewMessages.evidence(3)).toBe('Evidence (1 of 3)');
   });
@@ -100,7 +100,7 @@ describe('Console messages: assets', () => {
 
   it('say what a deletion and an addition affect', () => {
     expect(assetMessages.deleteHint(1, 2)).toContain('1 open port, their history');
-    expect(assetMessages.deleteHint(1, 2)).toContain('2 open vulnerabilities will stay');
+    expect(assetMessages.deleteHint(1, 2)).toContain('2 open findings will stay');
     expect(assetDialogMessages.submit(0, 2)).toBe('Add 2 to the listing');
     expect(assetDialogMessages.submit(3, 2)).toBe('Add 3');
     expect(assetDialogMessages.addedBeforeError(1)).toBe('1 asset was added before the error.');

@@ -33,7 +33,7 @@ describe('Messages of the console', () => {
     [commonMessages.draft.publishHint(2), 'The customer will see them. You cannot take this back.'],
     [queryMessages.vulnerability.published(1), '1 draft published'],
     [queryMessages.vulnerability.published(3), '3 drafts published'],
-    [queryMessages.vulnerability.undone(2, 0), 'Change to 2 vulnerabilities undone'],
+    [queryMessages.vulnerability.undone(2, 0), 'Change to 2 findings undone'],
   ])('use singular and plural: %s', (text, expected) => {
     expect(text).toBe(expected);
   });

@@ -39,7 +39,12 @@ export default function MarkdownText({ children: text, vulnerabilityId }: TextPr
     [parsed, vulnerabilityId, findPendingUpload],
   );
   if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
-  if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
+  if (parsed === undefined)
+    return (
+      <div aria-busy className={`${classes.text} ${classes.pending}`}>
+        {text}
+      </div>
+    );
   return (
     <div className={classes.text}>
       <DimmedText size="xs" mb={4}>

@@ -7,6 +7,7 @@ interface NamedPerson {
 
 /** Strings that several pages share. */
 export const commonMessages = {
+  breadcrumb: 'Breadcrumb',
   tryAgain: 'Try again',
   typeToSearch: 'Type to search',
   serverUnreachable: 'Cannot reach the server. Try again in a moment.',
@@ -93,6 +94,7 @@ export const commonMessages = {
   outsideScope: 'Outside scope',
   draft: {
     badge: 'Draft',
+    status: 'Not published',
     note: 'Only staff see this draft.',
     hint: 'Only staff see drafts until they are published.',
     secondPersonHint: 'In this assessment, another member of staff publishes drafts.',

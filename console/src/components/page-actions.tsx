@@ -63,13 +63,21 @@ interface IconActionProps {
   /** Accessible name: "Delete Ada's session". */
   label: string;
   icon: Icon;
+  isPending?: boolean;
   onClick: () => void;
 }
 
 /** A button with only an icon, as in the rows of a table. */
-export function IconAction({ label, icon: Icon, onClick }: IconActionProps) {
+export function IconAction({ label, icon: Icon, isPending = false, onClick }: IconActionProps) {
   return (
-    <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={label}
+      loading={isPending}
+      onClick={onClick}
+    >
       <Icon size={16} aria-hidden />
     </ActionIcon>
   );

@@ -1,5 +1,7 @@
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { useCurrentNavItem } from '../app/nav-items.ts';
+import { Breadcrumb } from './breadcrumb.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import classes from './page.module.css';
 import type { PagedList } from '../queries/paged-list.ts';
@@ -34,13 +36,18 @@ export function PageLayout({
   isFullWidth = fillsHeight,
   children,
 }: PageLayoutProps) {
-  const { isTopLevel } = useCurrentNavItem();
+  const { item, isTopLevel } = useCurrentNavItem();
   useEffect(() => {
     document.title = `${title} - Assay`;
   }, [title]);
   return (
     <div className={classes.page} data-fills={fillsHeight || undefined} data-full={isFullWidth || undefined}>
       <div className={classes.head}>
+        {item !== undefined && !isTopLevel && (
+          <Breadcrumb>
+            <Link to={item.to}>{item.label}</Link>
+          </Breadcrumb>
+        )}
         <h1 dir="auto" data-long={title.length > LONG_TITLE || undefined} data-nav={isTopLevel || undefined}>
           {title}
         </h1>

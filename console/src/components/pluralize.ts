@@ -8,8 +8,7 @@ export const pluralize = (count: number, singular: string, plural?: string) =>
 
 export const pluralizePeople = (count: number) => pluralize(count, 'person', 'people');
 
-export const pluralizeVulnerabilities = (count: number) =>
-  pluralize(count, 'vulnerability', 'vulnerabilities');
+export const pluralizeFindings = (count: number) => pluralize(count, 'finding');
 
 export const pluralizeAssets = (count: number) => pluralize(count, 'asset');
 

@@ -22,7 +22,7 @@ export function TabLinks({ label, tabs }: { label: string; tabs: readonly TabLin
           to="."
           search={search as never}
           replace
-          activeProps={{ 'aria-current': undefined }}
+          activeOptions={{ exact: true }}
           aria-current={isCurrent ? 'page' : undefined}
           className={classes.tab}
         >

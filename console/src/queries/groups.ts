@@ -114,7 +114,7 @@ export const GROUP_ROLE_LABELS: Readonly<Record<GroupRole, string>> = {
 
 export const GROUP_ROLE_DESCRIPTIONS: Readonly<Record<GroupRole, string>> = {
   rbac_group_admin: 'May do everything in the assessments of the group, and manages members.',
-  infra_admin: 'Sees and changes assets, without vulnerabilities, and removes members.',
+  infra_admin: 'Sees and changes assets, without findings, and removes members.',
   assessment_creator: 'Is a member who creates assessments in the group.',
   assessment_operator: 'Is a member who edits the assessments of the group.',
   assessment_member: 'Reports and triages in the assessments of the group.',

@@ -1,9 +1,4 @@
-import {
-  pluralize,
-  pluralizeAssets,
-  pluralizeHours,
-  pluralizeVulnerabilities,
-} from '../components/pluralize.ts';
+import { pluralize, pluralizeAssets, pluralizeHours, pluralizeFindings } from '../components/pluralize.ts';
 
 /** Notifications and errors of changes, downloads and exports. */
 export const queryMessages = {
@@ -93,23 +88,23 @@ export const queryMessages = {
     undoing: (file: string) => `Undoing the import of ${file}`,
     undone: (result: string, skipped: number) => `Import undone: ${result}, ${skipped.toLocaleString()} kept`,
     undoResult: ({ findings, assets, statuses }: { findings: number; assets: number; statuses: number }) =>
-      `${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} deleted, ${pluralize(statuses, 'status', 'statuses')} restored`,
+      `${pluralizeFindings(findings)} and ${pluralize(assets, 'asset')} deleted, ${pluralize(statuses, 'status', 'statuses')} restored`,
     connectionLost: 'The connection was lost. Reload the page to see the current state.',
   },
 
   vulnerability: {
     countChanged: (currentCount: number, expected: number) =>
-      `${pluralize(currentCount, 'vulnerability matches', 'vulnerabilities match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
+      `${pluralize(currentCount, 'finding matches', 'findings match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
     undone: (count: number, skipped: number) =>
       skipped === 0
-        ? `Change to ${pluralizeVulnerabilities(count)} undone`
-        : `Change to ${pluralizeVulnerabilities(count)} undone, ${skipped.toLocaleString()} changed since and left as they are`,
+        ? `Change to ${pluralizeFindings(count)} undone`
+        : `Change to ${pluralizeFindings(count)} undone, ${skipped.toLocaleString()} changed since and left as they are`,
     updateFailed: (label: string) => `Could not set: ${label}`,
     unchanged: (label: string) => `${label}: already set`,
     updated: (label: string, title: string) => `${label}: ${title}`,
-    updatedCount: (label: string, count: number) => `${label}: ${pluralizeVulnerabilities(count)} updated`,
+    updatedCount: (label: string, count: number) => `${label}: ${pluralizeFindings(count)} updated`,
     published: (count: number) => `${pluralize(count, 'draft')} published`,
-    deleteFailed: 'Could not delete the vulnerability',
+    deleteFailed: 'Could not delete the finding',
     noExport: 'The server did not send a file. Try again.',
   },
 } as const;

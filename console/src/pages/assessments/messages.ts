@@ -73,14 +73,13 @@ export const assessmentMessages = {
   deleteConflict: (message: string) =>
     `${message} Delete those first, or complete the assessment instead, which hides it from active assessments.`,
 
-  findingsHidden:
-    'Your role in this assessment shows its assets, but not its vulnerabilities and testing hours.',
+  findingsHidden: 'Your role in this assessment shows its assets, but not its findings and testing hours.',
 
   imports: 'Imports of the assessment',
   noImportsHint: 'Import a report of a scanner into this assessment.',
 
   openInList: 'Filter and export',
-  vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
+  vulnerabilitiesLabel: 'Findings of the assessment',
   noFindings: 'No findings yet',
   noFindingsHint: 'Import a report into this assessment, or create a finding.',
 } as const;

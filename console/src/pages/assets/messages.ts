@@ -41,7 +41,7 @@ export const assetMessages = {
   addToListing: 'Add to a listing',
   removeFromListing: 'Remove from listing',
   removeFromListingHint: (location: string, listing: string) =>
-    `${location} will be removed from ${listing}, with its scope rules there. Its vulnerabilities are not deleted.`,
+    `${location} will be removed from ${listing}, with its scope rules there. Its findings are not deleted.`,
   scopeRules: 'Scope rules',
   onePerLine: 'One per line',
   ruleTooLong: 'A rule can have at most 2,048 characters.',
@@ -55,14 +55,14 @@ export const assetMessages = {
   importLink: (id: number) => `import ${id}`,
   showMore: 'Show more',
 
-  noVulnerabilities: 'No vulnerabilities yet.',
+  noVulnerabilities: 'No findings yet.',
   showAll: (open: number, total: number) =>
     `${open.toLocaleString()} open, ${total.toLocaleString()} in total: show in list`,
 
   deleteTitle: 'Delete asset',
   deleteHint: (ports: number, vulnerabilities: number) =>
     `{asset} will be deleted with its ${pluralize(ports, 'open port')}, their history, its scope rules and its tags. ` +
-    `Its ${pluralize(vulnerabilities, 'open vulnerability', 'open vulnerabilities')} will stay, without it. ` +
+    `Its ${pluralize(vulnerabilities, 'open finding')} will stay, without it. ` +
     'This cannot be undone.',
   deleteFailed: (error: string) => `Could not delete the asset: ${error}`,
 } as const;

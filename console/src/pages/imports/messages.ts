@@ -1,4 +1,4 @@
-import { pluralize, pluralizeVulnerabilities, pluralForm } from '../../components/pluralize.ts';
+import { pluralize, pluralizeFindings, pluralForm } from '../../components/pluralize.ts';
 
 /** Strings of the list of imports, the upload and the page of one import. */
 export const importMessages = {
@@ -186,6 +186,6 @@ export const importMessages = {
     carriedOver: 'Carried over',
     byCommandLine: 'Command line',
     undoWarning: (findings: number, assets: number) =>
-      `This deletes up to ${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} that only this import created, and sets back the statuses, texts and ports that it changed. What other imports have, what someone changed and assets that you cannot delete stay. You cannot redo the import, but you can import the report again.`,
+      `This deletes up to ${pluralizeFindings(findings)} and ${pluralize(assets, 'asset')} that only this import created, and sets back the statuses, texts and ports that it changed. What other imports have, what someone changed and assets that you cannot delete stay. You cannot redo the import, but you can import the report again.`,
   },
 } as const;

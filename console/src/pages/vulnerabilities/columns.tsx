@@ -5,6 +5,7 @@ import { AssessmentName } from '../../components/assessment-name.tsx';
 import { useDensity } from '../../components/density.ts';
 import { DueDate } from '../../components/due-date.tsx';
 import { OrganizationMark, PersonMark, TagDot } from '../../components/identity-marks.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { RowLink, type Column, StackedCell } from '../../components/table-column.tsx';
 import { Age, Time } from '../../components/time.tsx';
@@ -65,6 +66,10 @@ function Origin({ row, context }: CellProps) {
   );
 }
 
+/** Drafts have no status that counts before they are published. */
+const Status = ({ row: { draft, status_id: id } }: { row: VulnerabilityRow }) =>
+  draft === true ? commonMessages.draft.status : <StatusMark id={id} withLabel />;
+
 const titleColumn = (isCompact: boolean, context: RowContext): Column<VulnerabilityRow> => ({
   id: 'title',
   header: 'Title',
@@ -88,7 +93,7 @@ const titleColumn = (isCompact: boolean, context: RowContext): Column<Vulnerabil
         <TitleLink row={row} />
         <Origin row={row} context={context} />
         <span className={classes.origin}>
-          <StatusMark id={row.status_id} withLabel />
+          <Status row={row} />
           <DueDate vulnerability={row} />
         </span>
       </span>
@@ -103,7 +108,7 @@ const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     width: '156px',
     sort: 'status_id',
     minTableWidth: PHONE_TABLE,
-    cell: ({ status_id: id }) => <StatusMark id={id} withLabel />,
+    cell: (row) => <Status row={row} />,
     narrow: {
       below: WIDE_TABLE,
       width: '20px',

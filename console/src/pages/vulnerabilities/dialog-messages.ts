@@ -1,16 +1,16 @@
-import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
+import { pluralizeFindings } from '../../components/pluralize.ts';
 
 // Loaded with the dialogs.
 
 /** Texts of the dialog that edits all vulnerabilities of a search. */
 export const bulkEditMessages = {
-  title: (total: number) => `Edit all ${total.toLocaleString()} matching vulnerabilities`,
+  title: (total: number) => `Edit all ${total.toLocaleString()} matching findings`,
   dueDate: 'Due date',
   choose: 'Choose…',
   comment: 'Comment (optional)',
   reason: 'Reason',
   reasonMissing: 'Give a reason, which is posted on each of them.',
-  commentHint: 'Posted on each vulnerability. Markdown supported.',
+  commentHint: 'Posted on each finding. Markdown supported.',
   previewFailed: 'Preview failed',
   unconfirmed: 'Nothing changes until you confirm.',
   counting: 'Counting…',
@@ -19,7 +19,7 @@ export const bulkEditMessages = {
   batches: (size: number) =>
     `They are edited in batches of ${size.toLocaleString()}; if a batch fails, the batches before it are undone.`,
   submit: (changed: number | undefined) =>
-    changed === undefined ? 'Edit' : `Edit ${pluralizeVulnerabilities(changed)}`,
+    changed === undefined ? 'Edit' : `Edit ${pluralizeFindings(changed)}`,
   publishBatches: (size: number) =>
     `They are published in batches of ${size.toLocaleString()}; if a batch fails, those before it stay published.`,
   removedTags: (names: readonly string[]) => `Removed ${names.join(', ')}`,
@@ -29,13 +29,13 @@ export const bulkEditMessages = {
 
 /** Texts of the export dialog. */
 export const exportMessages = {
-  title: 'Export vulnerabilities',
+  title: 'Export findings',
   progressLabel: 'Export progress',
   progress: (rows: number, total: number | undefined) =>
     total === undefined
       ? `${rows.toLocaleString()} exported`
       : `${rows.toLocaleString()} of ${total.toLocaleString()} exported`,
-  done: (rows: number, file: string) => `Exported ${pluralizeVulnerabilities(rows)} to ${file}`,
+  done: (rows: number, file: string) => `Exported ${pluralizeFindings(rows)} to ${file}`,
   cancelled: 'Export cancelled',
   failed: 'Export failed',
 } as const;

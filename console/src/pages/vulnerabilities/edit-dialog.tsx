@@ -20,7 +20,7 @@ import { DimmedText } from '../../components/dimmed-text.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ReasonField } from '../../components/dismissal-form.tsx';
 import { useCommentDraft } from '../../components/local-draft.ts';
-import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
+import { pluralizeFindings } from '../../components/pluralize.ts';
 import { errorText, notify } from '../../components/notifications.ts';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
@@ -45,7 +45,7 @@ export default function EditDialog({ kind, targets, onClose }: EditDialogProps) 
   return (
     <Dialog onClose={onClose} title={messages.editTitles[kind]} size="sm">
       <Stack gap="sm">
-        {ids.length > 1 && <Text size="sm">{pluralizeVulnerabilities(ids.length)}</Text>}
+        {ids.length > 1 && <Text size="sm">{pluralizeFindings(ids.length)}</Text>}
         <Form vulnerabilityIds={ids} targets={targets} onClose={onClose} />
       </Stack>
     </Dialog>

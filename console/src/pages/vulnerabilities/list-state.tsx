@@ -200,7 +200,7 @@ export function useListShortcuts(state: ListState): void {
     show(next);
   };
   useRowShortcuts(rows, {
-    itemName: 'vulnerability',
+    itemName: 'finding',
     onStep: show,
     open: {
       label: messages.shortcuts.preview,

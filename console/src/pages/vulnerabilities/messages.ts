@@ -1,4 +1,4 @@
-import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
+import { pluralizeFindings } from '../../components/pluralize.ts';
 
 /** Texts of the vulnerability list, its toolbars, dialogs and preview. */
 export const vulnerabilityListMessages = {
@@ -24,7 +24,7 @@ export const vulnerabilityListMessages = {
     escape: 'Close preview or clear selection',
   },
 
-  shown: 'Shown vulnerabilities',
+  shown: 'Shown findings',
   tabs: { open: 'Open', closed: 'Closed', all: 'All', drafts: 'Drafts' },
   noMatches: {
     open: 'No open finding matches',
@@ -66,7 +66,7 @@ export const vulnerabilityListMessages = {
   restoredCommentHint: 'Markdown is supported. Your draft was restored from this browser.',
   internalComment: 'Internal (visible to staff only)',
   commentPosted: (count: number) =>
-    count === 1 ? 'Comment posted' : `Comment posted on ${pluralizeVulnerabilities(count)}`,
+    count === 1 ? 'Comment posted' : `Comment posted on ${pluralizeFindings(count)}`,
 
   columns: {
     updated: 'Updated',
@@ -105,7 +105,7 @@ export const vulnerabilityListMessages = {
 
 /** Texts of the preview beside the list. */
 export const previewMessages = {
-  label: 'Vulnerability preview',
+  label: 'Preview',
   close: 'Close preview',
   position: (index: number, total: number) => `${index.toLocaleString()} of ${total.toLocaleString()}`,
   previous: 'Previous finding',
@@ -117,7 +117,7 @@ export const previewMessages = {
   width: 'Width of the preview',
   steps: 'Steps to reproduce',
   locations: (count: number) => `Locations (${count.toLocaleString()})`,
-  moreLocations: (count: number) => `${count.toLocaleString()} more on the vulnerability's page`,
+  moreLocations: (count: number) => `${count.toLocaleString()} more on the page of the finding`,
   evidence: (count: number) => (count === 1 ? 'Evidence' : `Evidence (1 of ${count.toLocaleString()})`),
   attachments: (count: number) => `Attachments (${count.toLocaleString()})`,
   latestRetest: 'Latest retest',

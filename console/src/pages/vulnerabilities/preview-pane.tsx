@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Loader, ScrollArea, Stack, Text, Title } from '@mantine/core';
 import { IconArrowsDiagonal, IconChevronDown, IconChevronUp, IconMessage, IconX } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
+import { findTrail } from '../../queries/finding-trail.ts';
 import { isClosed, vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { IconAction } from '../../components/page-actions.tsx';
@@ -55,6 +56,8 @@ export default function PreviewPane({
   onEdit,
 }: VulnerabilityPreviewProps) {
   const { data, error } = useQuery(vulnerabilityQuery(id));
+  const client = useQueryClient();
+  const router = useRouter();
   const pane = usePaneWidth('preview', PREVIEW_WIDTH);
   return (
     <aside className={classes.pane} aria-label={previewMessages.label} style={{ flexBasis: pane.width }}>
@@ -68,8 +71,14 @@ export default function PreviewPane({
           <IconAction label={previewMessages.previous} icon={IconChevronUp} onClick={() => onStep(-1)} />
           <IconAction label={previewMessages.next} icon={IconChevronDown} onClick={() => onStep(1)} />
           <Button
-            component={Link}
-            to={`/vulnerabilities/${id}`}
+            renderRoot={(props) => (
+              <Link
+                to="/vulnerabilities/$id"
+                params={{ id: String(id) }}
+                state={{ trail: findTrail(client, id, router.latestLocation.href) }}
+                {...props}
+              />
+            )}
             size="xs"
             variant="subtle"
             color="gray"
