@@ -5,7 +5,7 @@ if (navigator.clipboard !== undefined) document.querySelectorAll('[data-copy]').
 function addButton(part) {
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'plain small';
+  button.className = 'button plain small';
   button.setAttribute('aria-label', part.dataset.label);
   button.textContent = 'Copy';
   const status = document.createElement('span');
@@ -20,7 +20,7 @@ function addButton(part) {
     }
   });
   const line = document.createElement('div');
-  line.className = 'copy';
+  line.className = 'actions';
   line.append(button, status);
   part.append(line);
 }

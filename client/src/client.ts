@@ -8,6 +8,7 @@ import { firstPageQuery, nextPageQuery, type RowOf, extractRows } from './pagina
 import { type TransportOptions, createTransport } from './transport.ts';
 
 export { expandAddressRange, type ExpandedRange, MAX_RANGE_ADDRESSES } from './address-ranges.ts';
+export { hueOf, initialsOf } from './identity-marks.ts';
 export { AssayError, type FieldError } from './errors.ts';
 export type { Transport } from './transport.ts';
 

@@ -81,7 +81,7 @@ export function TokenForm({ action, allowed, fields, errors, readingScopesTag }:
         <Checkbox isRadio name="preset" value="chosen" checked={fields.preset === 'chosen'}>
           {MESSAGES.tokens.chosenScopes}
         </Checkbox>
-        <div class="chosen">
+        <div class="scopes">
           {allowed.map((scope) => (
             <Checkbox key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
               {SCOPES[scope]} <code>{scope}</code>

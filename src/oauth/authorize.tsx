@@ -113,14 +113,14 @@ async function handleAuthorization(
   return reply.redirect(address, 303);
 }
 
-function sendConsentPage(
+async function sendConsentPage(
   { config }: Context,
   request: PageRequest,
   reply: FastifyReply,
   { session, target, scopes, responseType }: AuthorizationApproval,
   deniedScopes: readonly string[],
-): 'consent-page' {
-  void sendHtmlPage(
+): Promise<'consent-page'> {
+  await sendHtmlPage(
     request,
     reply,
     <ConsentPage
@@ -153,7 +153,7 @@ async function switchAccount(
   return reply.redirect(signInPath(request.url), 303);
 }
 
-function sendErrorPage(request: PageRequest, reply: FastifyReply, error: string): FastifyReply {
+function sendErrorPage(request: PageRequest, reply: FastifyReply, error: string): Promise<FastifyReply> {
   return sendHtmlPage(
     request,
     reply,

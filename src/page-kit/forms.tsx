@@ -138,7 +138,7 @@ interface ButtonProps {
 
 export function Button({ kind = 'primary', name, value, label, icon, children }: ButtonProps) {
   return (
-    <button type="submit" class={kind} name={name} value={value} aria-label={label}>
+    <button type="submit" class={`button ${kind}`} name={name} value={value} aria-label={label}>
       {icon !== undefined && <Icon name={icon} />}
       {children}
     </button>

@@ -6,6 +6,7 @@ import { Icon, type IconName } from './icons.tsx';
 import { Document, Page, SessionContext } from './layout.tsx';
 import { Logo, OrganizationMark, PersonMark } from './marks.tsx';
 import { LAYOUT_MESSAGES as MESSAGES } from './messages.ts';
+import { NavigationContext } from './navigation.ts';
 
 interface FramedPageProps {
   title: string;
@@ -37,6 +38,7 @@ export function FramedPage({ title, heading = title, scripts = [], tabs, childre
             </summary>
           </details>
           <span class="cut">{MESSAGES.account}</span>
+          <SearchLink isCompact />
           <a href="/account" aria-label={MESSAGES.yourAccount}>
             <PersonMark id={session.userId} name={name} />
           </a>
@@ -58,15 +60,29 @@ interface PageLink {
   href: string;
   label: string;
   icon: IconName;
+  /** A number at the end of the link, with its unit for screen readers; absent if there is nothing to count. */
+  count?: number;
+  unit?: string;
 }
 
-const PAGES: readonly PageLink[] = [
-  { href: '/', label: MESSAGES.pages.home, icon: 'home' },
-  { href: '/vulnerabilities', label: MESSAGES.pages.vulnerabilities, icon: 'vulnerabilities' },
-  { href: '/assets', label: MESSAGES.pages.assets, icon: 'assets' },
-  { href: '/assessments', label: MESSAGES.pages.assessments, icon: 'assessments' },
-  { href: '/imports', label: MESSAGES.pages.imports, icon: 'imports' },
-];
+function usePages(): readonly PageLink[] {
+  const { readsVulnerabilities, openVulnerabilities, runningImports } = useContext(NavigationContext);
+  const { pages, open, running } = MESSAGES;
+  const vulnerabilities: PageLink = {
+    href: '/vulnerabilities',
+    label: pages.vulnerabilities,
+    icon: 'vulnerabilities',
+    count: openVulnerabilities,
+    unit: open,
+  };
+  return [
+    { href: '/', label: pages.home, icon: 'home' },
+    ...(readsVulnerabilities ? [vulnerabilities] : []),
+    { href: '/assets', label: pages.assets, icon: 'assets' },
+    { href: '/assessments', label: pages.assessments, icon: 'assessments' },
+    { href: '/imports', label: pages.imports, icon: 'imports', count: runningImports, unit: running },
+  ];
+}
 
 const MANAGEMENT_PAGES: readonly PageLink[] = [
   { href: '/tags', label: MESSAGES.pages.tags, icon: 'tags' },
@@ -93,11 +109,8 @@ function Sidebar({ session, name }: { session: Session; name: string }) {
         )}
         <b class="cut">{organizationName ?? MESSAGES.allOrganizations}</b>
       </a>
-      <a class="find" href="/vulnerabilities">
-        <Icon name="search" />
-        {MESSAGES.search}
-      </a>
-      <Links pages={PAGES} />
+      <SearchLink />
+      <Links pages={usePages()} />
       <p id="manage">{MESSAGES.manage}</p>
       <Links
         pages={admin || staff ? [...MANAGEMENT_PAGES, ...ADMIN_PAGES] : MANAGEMENT_PAGES}
@@ -114,21 +127,42 @@ function Sidebar({ session, name }: { session: Session; name: string }) {
         <a class="owner" href="/account" title={session.email}>
           <PersonMark id={session.userId} name={name} />
           <span class="cut">{name}</span>
-          {role !== undefined && <span class="role">{role}</span>}
+          {role !== undefined && <span class="detail">{role}</span>}
         </a>
       </div>
     </nav>
   );
 }
 
+/** Leads to a list with a field for searches; the search of the console needs its script. */
+function SearchLink({ isCompact = false }: { isCompact?: boolean }) {
+  const { readsVulnerabilities } = useContext(NavigationContext);
+  return (
+    <a
+      class={isCompact ? undefined : 'find'}
+      href={readsVulnerabilities ? '/vulnerabilities' : '/assets'}
+      aria-label={isCompact ? MESSAGES.search : undefined}
+    >
+      <Icon name="search" />
+      {!isCompact && MESSAGES.search}
+    </a>
+  );
+}
+
 function Links({ pages, labelledBy }: { pages: readonly PageLink[]; labelledBy?: string }) {
   return (
     <ul aria-labelledby={labelledBy}>
-      {pages.map(({ href, label, icon }) => (
+      {pages.map(({ href, label, icon, count = 0, unit }) => (
         <li key={href}>
           <a class="item" href={href}>
             <Icon name={icon} />
             {label}
+            {count > 0 && (
+              <span class="detail">
+                {count.toLocaleString('en')}
+                <span class="hidden-label"> {unit}</span>
+              </span>
+            )}
           </a>
         </li>
       ))}

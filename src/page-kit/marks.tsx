@@ -1,4 +1,4 @@
-const HUES = 8;
+import { hueOf, initialsOf } from '#client';
 
 interface MarkProps {
   /** Determines the colour, as in the console. */
@@ -18,22 +18,10 @@ export function OrganizationMark({ id, name }: MarkProps) {
 
 function InitialsMark({ shape, id, name }: MarkProps & { shape: string }) {
   return (
-    <span class={`mark ${shape} hue-${id % HUES}`} aria-hidden="true">
+    <span class={`mark ${shape}`} data-hue={hueOf(id)} aria-hidden="true">
       {initialsOf(name)}
     </span>
   );
-}
-
-/**
- * @returns the first letters of the first and the last word of a name or an email address, or two of a single word, as
- *   in the console
- */
-function initialsOf(name: string): string {
-  const words = name.replace(/@.*/, '').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const letters = words.map((word) => [...word]);
-  const initials =
-    letters.length > 1 ? [letters[0]?.[0], letters.at(-1)?.[0]] : (letters[0]?.slice(0, 2) ?? []);
-  return initials.join('').toUpperCase();
 }
 
 export function Logo() {

@@ -10,6 +10,8 @@ export const LAYOUT_MESSAGES = {
   allOrganizations: 'All organizations',
   search: 'Search',
   manage: 'Manage',
+  open: 'open',
+  running: 'running',
   staff: 'Staff',
   admin: 'Admin',
   signOut: 'Sign out',

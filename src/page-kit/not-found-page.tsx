@@ -19,27 +19,28 @@ export function sendUnknownPage(
 ): FastifyReply | undefined {
   const formats = new Negotiator(request.raw).mediaTypes(['application/json', 'text/html']);
   if (formats[0] !== 'text/html' || !['GET', 'HEAD'].includes(request.method)) return undefined;
-  if (problem.type === 'not-found') return sendNotFoundPage(request, reply, problem);
-  const { title } = PROBLEM_TYPES[problem.type];
+  const { type, status, message } = problem;
   reply.headers(problem.details.headers ?? {});
-  return sendPublicPage(
-    reply,
-    <ErrorPage title={title} message={problem.message} requestId={request.id} />,
-    problem.status,
-  );
+  const page =
+    type === 'not-found' ? (
+      <NotFoundPage request={request} />
+    ) : (
+      <ErrorPage title={PROBLEM_TYPES[type].title} message={message} requestId={request.id} />
+    );
+  return sendPublicPage(reply, page, status);
 }
 
-/** Sends the page of an unknown path, with links to the main pages and to the one with the most similar path. */
-export function sendNotFoundPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { type, status }: Problem,
-): FastifyReply {
+/** Sends the page of an unknown path below those of the account, in the frame of a signed-in user. */
+export const sendNotFoundPage = (request: FastifyRequest, reply: FastifyReply, { status }: Problem) =>
+  sendHtmlPage(request, reply, <NotFoundPage request={request} />, { status });
+
+/** The page of an unknown path, with links to the main pages and to the one with the most similar path. */
+function NotFoundPage({ request }: { request: FastifyRequest }) {
   const [unknownPath = ''] = request.url.split('?', 1);
   const message = NOT_FOUND_MESSAGES.nothingAt(unknownPath.slice(0, MAX_PATH_SHOWN));
   const similar = similarPath(request.url);
-  const page = (
-    <ErrorPage title={PROBLEM_TYPES[type].title} message={message} requestId={request.id}>
+  return (
+    <ErrorPage title={PROBLEM_TYPES['not-found'].title} message={message} requestId={request.id}>
       {similar !== undefined && (
         <p>
           {NOT_FOUND_MESSAGES.didYouMean} <a href={similar}>{similar}</a>?
@@ -55,8 +56,6 @@ export function sendNotFoundPage(
       </ul>
     </ErrorPage>
   );
-  // A request that has reached no route has no session.
-  return request.is404 ? sendPublicPage(reply, page, status) : sendHtmlPage(request, reply, page, { status });
 }
 
 /** Characters. */

@@ -6,7 +6,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Context } from '../context.ts';
-import { SessionEnded } from '../domain/sign-in/sessions.ts';
+import type { ListContext } from '../domain/lists/filters.ts';
+import { type Session, SessionEnded } from '../domain/sign-in/sessions.ts';
 import { type RouteRegistrar, type TypedInstance } from '../http/register-area.ts';
 import { SERVER_AREA } from '../http/areas.ts';
 import { prefixedCookieName, cookieOptions, loadSession, SignInRequired } from '../http/browser-sessions.ts';
@@ -19,12 +20,15 @@ import { CONSOLE_HOME, signInPath } from './paths.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
 import { SessionContext } from './layout.tsx';
+import { loadNavigation, type Navigation, NavigationContext, WITHOUT_COUNTS } from './navigation.ts';
 import { NowContext } from './relative-time.tsx';
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Milliseconds since 1970. */
     clock: () => number;
+    /** Reads the navigation of the signed-in user. */
+    navigationOf: (request: FastifyRequest, session: Session) => Promise<Navigation>;
   }
 }
 
@@ -39,6 +43,9 @@ export function registerPages(
 ): void {
   app.register(async (scope: FastifyInstance) => {
     scope.decorate('clock', context.clock);
+    scope.decorate('navigationOf', (request, session) =>
+      loadNavigation({ db: context.db.read, caller: callerOf(request, session), now: context.clock() }),
+    );
     await scope.register(fastifyCookie);
     // Also removes the JSON parser of the API, so that only forms are parsed before the token is checked.
     scope.removeAllContentTypeParsers();
@@ -60,9 +67,7 @@ export function registerPages(
         done(new Problem('forbidden', 'The form was submitted by another site. Submit it from this site.'));
       else scope.csrfProtection(request, reply, done);
     });
-    scope.setErrorHandler(async (error: FastifyError, request, reply) =>
-      sendError(context, error, request, reply),
-    );
+    scope.setErrorHandler((error: FastifyError, request, reply) => sendError(context, error, request, reply));
     for (const register of routes)
       register(scope.withTypeProvider<TypeBoxTypeProvider>() as TypedInstance, context);
   });
@@ -74,25 +79,42 @@ interface PageOptions {
   formTargets?: readonly string[];
 }
 
-/** Sends a page with the form token, the session and the current time in its contexts. */
-export function sendHtmlPage(
+/** Sends a page with the form token, the session, the navigation and the current time in its contexts. */
+export async function sendHtmlPage(
   request: FastifyRequest,
   reply: FastifyReply,
   page: VNode,
   { status = 200, formTargets = [] }: PageOptions = {},
-): FastifyReply {
+): Promise<FastifyReply> {
   // `generateCsrf` reads the cookies, also for an error that occurs before they are parsed.
   request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
   const session = request.session?.state === 'complete' ? request.session : null;
+  // A page of a failure does not depend on the database.
+  const navigation =
+    session === null || status >= 500 ? WITHOUT_COUNTS : await request.server.navigationOf(request, session);
   const node = (
     <CsrfToken.Provider value={formToken(request, reply)}>
       <SessionContext.Provider value={session}>
-        <NowContext.Provider value={request.server.clock()}>{page}</NowContext.Provider>
+        <NavigationContext.Provider value={navigation}>
+          <NowContext.Provider value={request.server.clock()}>{page}</NowContext.Provider>
+        </NavigationContext.Provider>
       </SessionContext.Provider>
     </CsrfToken.Provider>
   );
   return sendPublicPage(reply, node, status, formTargets);
 }
+
+/** The caller of a list, with the rights that the session gives to the console. */
+const callerOf = (request: FastifyRequest, session: Session): ListContext['caller'] => ({
+  ...session,
+  kind: 'user',
+  admin: session.admin || session.staff,
+  credentialId: session.id,
+  scopes: new Set(['api']),
+  bounds: { tokenId: null, allowedAddresses: null, expiresAt: null },
+  address: request.address,
+  requestId: request.id,
+});
 
 /** Sends a page that is the same for all visitors: it has no session and no form. */
 export function sendPublicPage(
@@ -153,12 +175,12 @@ function pageProblem(error: FastifyError): Problem {
   );
 }
 
-function sendError(
+async function sendError(
   context: Context,
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   if (error instanceof SignInRequired || error instanceof SessionEnded) {
     // A redirect cannot submit a form again, so the sign-in after a form leads to the console.
     return reply.redirect(signInPath(isRead(request) ? request.url : CONSOLE_HOME), 303);

@@ -60,11 +60,9 @@ describe('Account page', () => {
     }
     expect(member).toContain(name);
     expect(staff).toContain('All organizations');
-    expect([member, admin, staff].map((links) => /class="role">(\w+)</.exec(links)?.[1])).toEqual([
-      undefined,
-      'Admin',
-      'Staff',
-    ]);
+    expect(
+      [member, admin, staff].map((links) => /<\/span><span class="detail">(\w+)</.exec(links)?.[1]),
+    ).toEqual([undefined, 'Admin', 'Staff']);
   });
 
   it.each(['/account/nothing', '/sign-in/nothing'])('returns a 404 page for %s', async (path) => {

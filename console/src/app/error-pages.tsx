@@ -20,7 +20,7 @@ export function NotFoundPage() {
       <EmptyState
         title={errors.noSuchPage}
         action={
-          <Button variant="light" renderRoot={(props) => <Link to="/" {...props} />}>
+          <Button variant="default" renderRoot={(props) => <Link to="/" {...props} />}>
             {errors.goHome}
           </Button>
         }
@@ -67,7 +67,7 @@ function MissingPart() {
         <EmptyState
           title={commonMessages.serverUnreachable}
           action={
-            <Button variant="light" onClick={() => void server.refetch()}>
+            <Button variant="default" onClick={() => void server.refetch()}>
               {commonMessages.tryAgain}
             </Button>
           }

@@ -139,7 +139,7 @@ function NoAccess({ title }: { title: string }) {
       <EmptyState
         title={appMessages.noAccess.title}
         action={
-          <Button variant="light" loading={isFetching} onClick={() => void refetch()}>
+          <Button variant="default" loading={isFetching} onClick={() => void refetch()}>
             {appMessages.noAccess.checkAgain}
           </Button>
         }

@@ -32,14 +32,7 @@ export function CopyButton({ text, label, variant }: CopyButtonProps) {
   const shownLabel = isCopied ? 'Copied' : label;
   if (variant !== undefined)
     return (
-      <Button
-        size="compact-sm"
-        variant={variant}
-        color="gray"
-        leftSection={icon}
-        onClick={copy}
-        aria-live="polite"
-      >
+      <Button size="xs" variant={variant} color="gray" leftSection={icon} onClick={copy} aria-live="polite">
         {shownLabel}
       </Button>
     );

@@ -104,7 +104,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const failure = list.error !== null && (
     <Alert color="red" title={commonMessages.list.loadFailed} flex="none">
       {errorText(list.error)}{' '}
-      <Button size="compact-sm" variant="light" onClick={list.retry}>
+      <Button size="xs" variant="default" onClick={list.retry}>
         {commonMessages.tryAgain}
       </Button>
     </Alert>

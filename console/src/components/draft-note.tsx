@@ -33,7 +33,7 @@ export default function DraftNote({ vulnerability }: DraftNoteProps) {
         {messages.note} {needsSecondPerson && messages.secondPersonHint}
       </Text>
       {assessment !== undefined && !needsSecondPerson && (
-        <Button size="compact-sm" variant="light" onClick={() => setPublishing(true)}>
+        <Button size="xs" variant="default" onClick={() => setPublishing(true)}>
           {messages.publish}
         </Button>
       )}

@@ -17,7 +17,7 @@ interface FoldButtonProps {
 
 const FoldButton = ({ id, label, isExpanded, onChange }: FoldButtonProps) => (
   <Button
-    size="compact-sm"
+    size="xs"
     variant="subtle"
     mt="xs"
     aria-controls={id}

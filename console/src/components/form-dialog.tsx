@@ -89,10 +89,10 @@ export function ConflictAlert({ title, onTheirs, onMine }: ConflictAlertProps) {
     <Alert color="yellow" role="alert" title={title}>
       <Text size="sm">{notSaved}</Text>
       <Group gap="xs" mt="xs">
-        <Button size="compact-sm" variant="default" onClick={run(onTheirs)}>
+        <Button size="xs" variant="default" onClick={run(onTheirs)}>
           {theirs}
         </Button>
-        <Button size="compact-sm" variant="default" onClick={run(onMine)}>
+        <Button size="xs" variant="default" onClick={run(onMine)}>
           {mine}
         </Button>
       </Group>

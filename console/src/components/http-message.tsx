@@ -42,7 +42,7 @@ export function HttpMessage({ text, number, vulnerabilityId, foldedLines = FOLDE
           )}
           {hasText && (
             <Button
-              size="compact-sm"
+              size="xs"
               variant="subtle"
               color="gray"
               leftSection={<IconTextWrap size={14} aria-hidden />}

@@ -1,6 +1,7 @@
 import { IconUser } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Skeleton } from '@mantine/core';
+import { hueOf, initialsOf } from '../../../client/src/identity-marks.ts';
 import { organizationsQuery } from '../queries/organizations.ts';
 import { personName } from '../queries/people.ts';
 import { LabelledMark } from './labelled-mark.tsx';
@@ -8,23 +9,6 @@ import { commonMessages } from './messages.ts';
 import classes from './identity-marks.module.css';
 
 const messages = commonMessages.person;
-
-const HUES = 8;
-
-/** @returns the number of a hue; an id always has the same one */
-const hueOf = (id: number | string): number =>
-  typeof id === 'number'
-    ? id % HUES
-    : [...id].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % HUES;
-
-/** @returns the first letters of the first and the last word of a name or an email address, or two of a single word */
-function initialsOf(name: string): string {
-  const words = name.replace(/@.*/, '').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const letters = words.map((word) => [...word]);
-  const initials =
-    letters.length > 1 ? [letters[0]?.[0], letters.at(-1)?.[0]] : (letters[0]?.slice(0, 2) ?? []);
-  return initials.join('').toUpperCase();
-}
 
 interface PersonMarkProps {
   /** `null` for an unassigned vulnerability. */

@@ -27,7 +27,7 @@ export function MarkdownField({
   const hint = textareaProps.uploadImage === undefined ? messages.hint : messages.hintWithImages;
   return (
     <div>
-      <Group justify="space-between" gap="xs" mb={2}>
+      <Group justify="space-between" gap="xs" mb={4}>
         <Input.Label htmlFor={id} id={`${id}-label`}>
           {label}
         </Input.Label>
@@ -36,7 +36,7 @@ export function MarkdownField({
             {description ?? hint}
           </DimmedText>
           <Button
-            size="compact-xs"
+            size="xs"
             variant="default"
             aria-label={isPreview ? messages.edit(label) : messages.preview(label)}
             onClick={() => setPreview(!isPreview)}

@@ -31,7 +31,7 @@ export function PageFallback({ noun, list, error, refetch, isInvalid = false }: 
         <EmptyState
           title={messages.heading(noun)}
           action={
-            <Button variant="light" renderRoot={(props) => <Link to={list} {...props} />}>
+            <Button variant="default" renderRoot={(props) => <Link to={list} {...props} />}>
               {messages.all(list.slice(1))}
             </Button>
           }
@@ -48,7 +48,7 @@ export function PageFallback({ noun, list, error, refetch, isInvalid = false }: 
         <EmptyState
           title={messages.failed(noun)}
           action={
-            <Button variant="light" onClick={() => void refetch()}>
+            <Button variant="default" onClick={() => void refetch()}>
               {commonMessages.tryAgain}
             </Button>
           }

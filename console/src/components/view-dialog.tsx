@@ -106,7 +106,7 @@ function NameForm({ label, name, takenNames = [], onSubmit: onName }: NameFormPr
           error={isTaken && commonMessages.view.nameTaken}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        <Button type="submit" variant="light" disabled={clean === '' || clean === name || isTaken}>
+        <Button type="submit" variant="default" disabled={clean === '' || clean === name || isTaken}>
           {label}
         </Button>
       </Group>

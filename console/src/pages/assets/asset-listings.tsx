@@ -35,7 +35,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
             {canList(listingUid) && (
               <>
                 <Button
-                  size="compact-xs"
+                  size="xs"
                   variant="subtle"
                   aria-label={messages.editRulesOf(listingUid)}
                   onClick={() => setEdited(listingUid)}
@@ -43,7 +43,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
                   Rules
                 </Button>
                 <Button
-                  size="compact-xs"
+                  size="xs"
                   variant="subtle"
                   color="gray"
                   aria-label={messages.removeFrom(listingUid)}
@@ -76,7 +76,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
       ))}
       {canList() && (
         <Group>
-          <Button size="compact-sm" variant="light" onClick={onAdd}>
+          <Button size="xs" variant="default" onClick={onAdd}>
             {messages.addToListing}
           </Button>
         </Group>
@@ -130,10 +130,10 @@ function ScopeRulesForm({ rules, onSave, onCancel }: ScopeRulesFormProps) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <Group gap="xs">
-          <Button size="compact-sm" type="submit">
+          <Button size="xs" type="submit">
             Save
           </Button>
-          <Button size="compact-sm" variant="default" onClick={onCancel}>
+          <Button size="xs" variant="default" onClick={onCancel}>
             Cancel
           </Button>
         </Group>

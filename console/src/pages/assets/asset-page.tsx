@@ -115,7 +115,7 @@ function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
           <DescriptionItem name="Criticality">
             {canWrite ? (
               <Button
-                size="compact-sm"
+                size="xs"
                 variant="default"
                 title={messages.changeCriticality}
                 onClick={() => onOpen('criticality')}
@@ -145,9 +145,9 @@ function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
           ))}
           {canTag && (
             <Button
-              size="compact-xs"
+              size="xs"
               variant="subtle"
-              ml={asset.tags.length === 0 ? -8 : 0}
+              ml={asset.tags.length === 0 ? -10 : 0}
               onClick={() => onOpen('tags')}
             >
               {messages.editTags}

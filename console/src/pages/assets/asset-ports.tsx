@@ -132,12 +132,7 @@ function ShowMore({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }:
   if (!hasNextPage) return null;
   return (
     <Group>
-      <Button
-        size="compact-sm"
-        variant="default"
-        loading={isFetchingNextPage}
-        onClick={() => void fetchNextPage()}
-      >
+      <Button size="xs" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
         {messages.showMore}
       </Button>
     </Group>

@@ -47,19 +47,19 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
         </dl>
         <Group gap="xs">
           {object_id !== null && (
-            <Button size="compact-sm" variant="light" onClick={() => onFilter({ object_type, object_id })}>
+            <Button size="xs" variant="default" onClick={() => onFilter({ object_type, object_id })}>
               {auditMessages.sameObject}
             </Button>
           )}
           {request_id !== null && (
-            <Button size="compact-sm" variant="light" onClick={() => onFilter({ request_id })}>
+            <Button size="xs" variant="default" onClick={() => onFilter({ request_id })}>
               {auditMessages.sameRequest}
             </Button>
           )}
           {actor.user_id !== null && (
             <Button
-              size="compact-sm"
-              variant="light"
+              size="xs"
+              variant="default"
               onClick={() => onFilter({ user_id: actor.user_id ?? undefined })}
             >
               {auditMessages.sameUser}

@@ -183,7 +183,7 @@ function ExportMenu({ filter }: { filter: AuditFilter }) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button
-          size="compact-sm"
+          size="xs"
           variant="default"
           loading={saving.isPending}
           leftSection={<IconDownload size={14} aria-hidden />}

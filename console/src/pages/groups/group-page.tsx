@@ -194,7 +194,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
               (isAdmin || selectedPeople().every(({ role: current }) => current !== 'infra_admin')) && (
                 <Menu position="bottom-start">
                   <Menu.Target>
-                    <Button size="compact-sm" variant="light">
+                    <Button size="xs" variant="default">
                       Role
                     </Button>
                   </Menu.Target>
@@ -211,13 +211,13 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
                 </Menu>
               )}
             <Button
-              size="compact-sm"
-              variant="light"
+              size="xs"
+              variant="default"
               onClick={() => setBatch({ kind: 'remove', people: selectedPeople() })}
             >
               Remove
             </Button>
-            <Button size="compact-sm" variant="subtle" onClick={() => setSelected(new Set())}>
+            <Button size="xs" variant="subtle" onClick={() => setSelected(new Set())}>
               Clear
             </Button>
           </Group>

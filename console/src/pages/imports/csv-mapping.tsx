@@ -27,12 +27,7 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
   };
   return (
     <div>
-      <Button
-        size="compact-sm"
-        variant="light"
-        aria-expanded={isOpen}
-        onClick={() => setOpen((open) => !open)}
-      >
+      <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen((open) => !open)}>
         Columns
       </Button>
       <Collapse expanded={isOpen} transitionDuration={0}>

@@ -242,7 +242,7 @@ function ImportedResult({ file, run, hasAssessment }: RunProps & { run: ImportRu
       <Stack gap="xs" className={classes.line}>
         <ImportProgress job={job} />
         <Group>
-          <Button size="compact-sm" variant="default" onClick={() => cancel.mutate(job.id)}>
+          <Button size="xs" variant="default" onClick={() => cancel.mutate(job.id)}>
             Cancel
           </Button>
         </Group>

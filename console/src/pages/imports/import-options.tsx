@@ -101,7 +101,7 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
       />
       <div>
         <Button
-          size="compact-sm"
+          size="xs"
           variant="subtle"
           aria-expanded={isOpen}
           leftSection={<Chevron size={14} aria-hidden />}
