@@ -23,11 +23,11 @@ describe('Messages of the console', () => {
     [queryMessages.testingSession.timerStopped(2.5), 'Timer stopped after 2.5 hours'],
     [
       queryMessages.import.undoResult({ findings: 1, assets: 2, statuses: 1 }),
-      '1 vulnerability and 2 assets deleted, 1 status restored',
+      '1 finding and 2 assets deleted, 1 status restored',
     ],
     [
       queryMessages.vulnerability.countChanged(1, 12),
-      '1 vulnerability matches now, instead of 12. Nothing was changed. Check the list and try again.',
+      '1 finding matches now, instead of 12. Nothing was changed. Check the list and try again.',
     ],
     [commonMessages.draft.publishCount(1), 'Publish 1 draft'],
     [commonMessages.draft.publishHint(2), 'The customer will see them. You cannot take this back.'],
