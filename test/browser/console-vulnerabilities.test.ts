@@ -374,6 +374,30 @@ describeInBrowser('Console: vulnerability list', () => {
     expect(await rowsOf(page).nth(2).getAttribute('data-current')).toBe('true');
   });
 
+  it('has rows that are as high as their content in narrow windows and beside a preview', async () => {
+    const page = await enter();
+    const title = await rowsOf(page).first().getByRole('link').textContent();
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    const pane = page.getByRole('complementary', { name: 'Preview' });
+    await pane.getByRole('heading', { name: title ?? '' }).waitFor();
+    const withPreview = page.url();
+    const overflowAt = async (address: string, width: number) => {
+      await page.setViewportSize({ width, height: 720 });
+      await page.goto(address);
+      await (address === withPreview ? pane.getByRole('heading').first() : rowsOf(page).first()).waitFor();
+      return rowsOf(page).evaluateAll(async (rows) => {
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const bottomOf = (element: Element) => element.getBoundingClientRect().bottom;
+        return rows.flatMap((row) =>
+          [...row.querySelectorAll('a, bdi')].filter((part) => bottomOf(part) > bottomOf(row) + 1),
+        ).length;
+      });
+    };
+    for (const width of [1440, 1280, 1181]) expect(await overflowAt(withPreview, width)).toBe(0);
+    for (const width of [861, 700, 390]) expect(await overflowAt(LIST, width)).toBe(0);
+  });
+
   it('saves a comment draft of a dialog, and posts it with Ctrl+Enter', async () => {
     const page = await enter();
     const dialog = page.getByRole('dialog', { name: 'Add comment' });

@@ -21,8 +21,10 @@ import classes from './columns.module.css';
 const MAX_TAGS_SHOWN = 2;
 /** Pixels of a table in which the status has room for its word. */
 const WIDE_TABLE = 860;
-/** Pixels of a table on a phone. */
-const PHONE_TABLE = 600;
+/** Pixels of a table in which the number, the due date and the age have room. */
+const MIN_WIDTH_OF_DETAILS = 600;
+/** In windows that match, a row has all in one cell. */
+const PHONE = '(max-width: 600px)';
 
 function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
   const client = useQueryClient();
@@ -70,13 +72,28 @@ function Origin({ row, context }: CellProps) {
 const Status = ({ row: { draft, status_id: id } }: { row: VulnerabilityRow }) =>
   draft === true ? commonMessages.draft.status : <StatusMark id={id} withLabel />;
 
-const titleColumn = (isCompact: boolean, context: RowContext): Column<VulnerabilityRow> => ({
+const titleColumn = (
+  isCompact: boolean,
+  isPhone: boolean,
+  context: RowContext,
+): Column<VulnerabilityRow> => ({
   id: 'title',
   header: 'Title',
   width: 'minmax(60px, 1fr)',
   sort: 'title',
-  cell: (row) =>
-    isCompact ? (
+  cell: (row) => {
+    if (isPhone)
+      return (
+        <span className={classes.phone}>
+          <TitleLink row={row} />
+          <Origin row={row} context={context} />
+          <span className={classes.origin}>
+            <Status row={row} />
+            <DueDate vulnerability={row} />
+          </span>
+        </span>
+      );
+    return isCompact ? (
       <span className={classes.title}>
         <TitleLink row={row} />
         <VulnerabilityPills vulnerability={row} isStale={!context.matches(row)} />
@@ -85,37 +102,25 @@ const titleColumn = (isCompact: boolean, context: RowContext): Column<Vulnerabil
       <StackedCell secondary={<Origin row={row} context={context} />}>
         <TitleLink row={row} />
       </StackedCell>
-    ),
-  narrow: {
-    below: PHONE_TABLE,
-    cell: (row) => (
-      <span className={classes.phone}>
-        <TitleLink row={row} />
-        <Origin row={row} context={context} />
-        <span className={classes.origin}>
-          <Status row={row} />
-          <DueDate vulnerability={row} />
-        </span>
-      </span>
-    ),
+    );
   },
 });
 
-const COLUMNS: readonly Column<VulnerabilityRow>[] = [
-  {
-    id: 'status',
-    header: 'Status',
-    width: '156px',
-    sort: 'status_id',
-    minTableWidth: PHONE_TABLE,
-    cell: (row) => <Status row={row} />,
-    narrow: {
-      below: WIDE_TABLE,
-      width: '20px',
-      hidesHeader: true,
-      cell: ({ status_id: id }) => <StatusMark id={id} />,
-    },
+const statusColumn: Column<VulnerabilityRow> = {
+  id: 'status',
+  header: 'Status',
+  width: '156px',
+  sort: 'status_id',
+  cell: (row) => <Status row={row} />,
+  narrow: {
+    below: WIDE_TABLE,
+    width: '20px',
+    hidesHeader: true,
+    cell: ({ status_id: id }) => <StatusMark id={id} />,
   },
+};
+
+const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'tags',
     header: 'Tags',
@@ -135,7 +140,7 @@ const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Due',
     width: '116px',
     sort: 'due_on',
-    minTableWidth: PHONE_TABLE,
+    minTableWidth: MIN_WIDTH_OF_DETAILS,
     cell: (row) => <DueDate vulnerability={row} />,
   },
   {
@@ -151,7 +156,7 @@ const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     width: '48px',
     sort: 'resolved_at',
     isNumeric: true,
-    minTableWidth: PHONE_TABLE,
+    minTableWidth: MIN_WIDTH_OF_DETAILS,
     cell: ({ resolved_at }) => <Age since={resolved_at} />,
   },
   {
@@ -194,7 +199,7 @@ const numberColumn: Column<VulnerabilityRow> = {
   header: messages.columns.number,
   width: '52px',
   isNumeric: true,
-  minTableWidth: PHONE_TABLE,
+  minTableWidth: MIN_WIDTH_OF_DETAILS,
   cell: ({ id }) => <span className={classes.number}>{id}</span>,
 };
 
@@ -226,7 +231,7 @@ const matchAll = () => true;
 export function useVulnerabilityTable({ isOfOneAssessment = false, matches = matchAll }: TableOptions = {}) {
   const [density] = useDensity();
   const isStaff = useIsStaff() === true;
-  const isPhone = useMediaQuery('(max-width: 860px)', false, { getInitialValueInEffect: false });
+  const isPhone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
   const { data } = useQuery({ ...organizationsQuery, enabled: isStaff });
   const organizations = isStaff ? data : undefined;
   const isCompact = density === 'compact';
@@ -239,10 +244,11 @@ export function useVulnerabilityTable({ isOfOneAssessment = false, matches = mat
     return [
       numberColumn,
       severityColumn,
-      titleColumn(isCompact, context),
+      titleColumn(isCompact, isPhone, context),
       ...(isCompact && !isOfOneAssessment ? [assessmentColumn] : []),
+      ...(isPhone ? [] : [statusColumn]),
       ...COLUMNS,
     ];
-  }, [organizations, isCompact, isOfOneAssessment, matches]);
+  }, [organizations, isCompact, isPhone, isOfOneAssessment, matches]);
   return { columns, rowHeight: isPhone ? 92 : isCompact ? 36 : 52, hidesHead: isPhone || !isCompact };
 }
