@@ -64,16 +64,19 @@ interface IconActionProps {
   label: string;
   icon: Icon;
   isPending?: boolean;
+  /** Whether what it shows and hides is shown. */
+  isExpanded?: boolean;
   onClick: () => void;
 }
 
 /** A button with only an icon, as in the rows of a table. */
-export function IconAction({ label, icon: Icon, isPending = false, onClick }: IconActionProps) {
+export function IconAction({ label, icon: Icon, isPending = false, isExpanded, onClick }: IconActionProps) {
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
       aria-label={label}
+      aria-expanded={isExpanded}
       title={label}
       loading={isPending}
       onClick={onClick}
