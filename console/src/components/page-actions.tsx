@@ -1,5 +1,5 @@
 import { Button, ActionIcon } from '@mantine/core';
-import { IconPencil, IconTrash, IconPlus, type Icon } from '@tabler/icons-react';
+import { IconPencil, IconPlus, type Icon } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import classes from './page-actions.module.css';
@@ -18,15 +18,6 @@ export function EditButton({ onClick }: ActionProps) {
   return (
     <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onClick}>
       Edit
-    </Button>
-  );
-}
-
-/** Deletes the object of a page, after a confirmation. */
-export function DeleteButton({ onClick }: ActionProps) {
-  return (
-    <Button variant="default" leftSection={<IconTrash size={16} aria-hidden />} onClick={onClick}>
-      Delete
     </Button>
   );
 }

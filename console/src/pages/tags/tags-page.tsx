@@ -228,7 +228,7 @@ function actionsColumn(onDialog: (dialog: OpenDialog) => void): Column<TagRow> {
       tag.editable ? (
         <Group gap={2} wrap="nowrap" justify="flex-end" className={classes.actions}>
           <Button
-            size="compact-sm"
+            size="xs"
             variant="subtle"
             color="gray"
             aria-label={messages.rename(tag.name)}
