@@ -86,7 +86,7 @@ describeInBrowser('Console: assets', () => {
   it('adds an asset to a listing with scope rules, edits and removes them', async () => {
     const { host } = assay.demo().assets;
     const page = await assay.enter('admin', `/assets/${host}`);
-    const listings = page.getByRole('region', { name: 'Listings' });
+    const listings = page.getByRole('region', { name: 'Scopes' });
     await listings.getByRole('button', { name: 'Add to a listing' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit listing' });
     await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
@@ -94,6 +94,7 @@ describeInBrowser('Console: assets', () => {
     await dialog.getByRole('textbox', { name: 'Scope rules' }).fill('Reads alone\nNo load');
     await dialog.getByRole('button', { name: 'Add to listing' }).click();
     await page.getByText('1 asset added to acme-mobile-2026').waitFor();
+    await listings.getByRole('link', { name: 'Driver apps 2026' }).waitFor();
     const rules = listings.getByRole('list', { name: 'Scope rules of acme-mobile-2026' });
     await expect
       .poll(() => rules.getByRole('listitem').allTextContents())
@@ -104,7 +105,7 @@ describeInBrowser('Console: assets', () => {
     await expect.poll(() => rules.getByRole('listitem').allTextContents()).toEqual(['Only at night']);
     await listings.getByRole('button', { name: 'Remove from acme-mobile-2026' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await expect.poll(() => listings.getByText('acme-mobile-2026').count()).toBe(0);
+    await listings.getByRole('link', { name: 'Driver apps 2026' }).waitFor({ state: 'detached' });
   });
 
   it('adds assets from a pasted list after a preview of new, known and invalid lines', async () => {
@@ -155,16 +156,17 @@ describeInBrowser('Console: assets', () => {
 
   it('shows the ports, port history and vulnerabilities of an asset', async () => {
     const page = await assay.enter('admin', `/assets/${assay.demo().assets.host}`);
-    const ports = page.getByRole('region', { name: 'Ports', exact: true });
+    await page.getByRole('tabpanel', { name: 'Findings' }).getByText('No findings yet.').waitFor();
+    await page.getByRole('tab', { name: 'Ports' }).click();
+    const ports = page.getByRole('tabpanel', { name: 'Ports' });
     await ports.getByRole('row').nth(20).waitFor();
     await ports.getByRole('row', { name: /^443\/tcp/ }).waitFor();
     await ports.getByText('History').click();
     await ports.getByRole('list', { name: 'Port history' }).getByText('23/tcp').first().waitFor();
-    await page.getByRole('region', { name: 'Vulnerabilities' }).getByText('No findings yet.').waitFor();
     await expectAccessibleInAllViews(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
     await linksOf(page).first().click();
-    const section = page.getByRole('region', { name: 'Vulnerabilities' });
+    const section = page.getByRole('tabpanel', { name: 'Findings' });
     await section.getByRole('link', { name: 'show in list' }).click();
     await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
   });
@@ -189,10 +191,11 @@ describeInBrowser('Console: assets', () => {
       .toBe('Theirs');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Ours');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('region', { name: 'Details' }).getByText('Ours').waitFor();
+    await page.getByRole('main').getByText('Ours', { exact: true }).waitFor();
     await undo(page, '192.0.2.222 updated');
-    await page.getByRole('region', { name: 'Details' }).getByText('Theirs').waitFor();
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('main').getByText('Theirs', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('dialog', { name: 'Delete asset' }).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('192.0.2.222 deleted').waitFor();
     await page.waitForURL('**/assets');

@@ -13,52 +13,62 @@ describeInBrowser('Console: audit log', () => {
     await addSession(page, assay.server(), assay.demo().users.admin as Required<DemoAccount>);
     await page.goto('/audit');
     const grid = page.getByRole('grid', { name: 'Events' });
-    await grid.getByText('session.start').first().waitFor();
+    await grid.getByText('signed in').first().waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Action' }).click();
     await page.getByLabel('Search action').fill('vulnerability.up');
-    await page.getByLabel('vulnerability.update').check();
+    await page.getByRole('checkbox', { name: 'vulnerability.update' }).check();
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).search).toContain('vulnerability.update');
-    await expect.poll(() => grid.getByText('session.start').count()).toBe(0);
+    await expect.poll(() => grid.getByText('signed in').count()).toBe(0);
     await page.reload();
-    await grid.getByText('vulnerability.update').first().waitFor();
+    await grid.getByTitle('vulnerability.update', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Remove Action filter' }).click();
-    await grid.getByText('session.start').first().waitFor();
+    await grid.getByText('signed in').first().waitFor();
     await page.getByLabel('To', { exact: true }).fill('2001-01-01');
     await page.getByText('No results').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await grid.getByText('session.start').first().waitFor();
+    await grid.getByText('signed in').first().waitFor();
   });
 
   it('shows values before and after, and all events of the object', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     const row = page.getByRole('row').nth(1);
-    await row.getByText('vulnerability.update').waitFor();
+    await row.getByTitle('vulnerability.update', { exact: true }).waitFor();
     await page.keyboard.press('j');
+    const height = async () => (await row.boundingBox())?.height;
+    expect(await height()).toBe(52);
     await page.keyboard.press('o');
-    const details = page.getByRole('dialog', { name: 'vulnerability.update' });
-    const table = details.getByRole('table', { name: 'Changes' });
+    await row.getByRole('button', { name: 'Details of vulnerability.update', expanded: true }).waitFor();
+    const table = row.getByRole('table', { name: 'Changes' });
     const headers = table.getByRole('columnheader');
     await expect.poll(() => headers.allTextContents()).toEqual(['Field', 'Before', 'After']);
-    await expectAccessible(page, page.getByRole('dialog'));
-    await details.getByRole('button', { name: 'All events for this object' }).click();
+    await expectAccessible(page);
+    await page.keyboard.press('o');
+    await table.waitFor({ state: 'detached' });
+    await expect.poll(height).toBe(52);
+    await row.getByRole('button', { name: 'Details of vulnerability.update' }).click();
+    await row.getByRole('button', { name: 'All events for this object' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');
-    await details.waitFor({ state: 'detached' });
-    await row.getByText('vulnerability.update').waitFor();
+    await table.waitFor({ state: 'detached' });
+    await row.getByTitle('vulnerability.update', { exact: true }).waitFor();
   });
 
-  it('shows names in place of ids, and seconds', async () => {
-    const path = `/v1/vulnerabilities/${assay.demo().vulnerability.id}`;
+  it('says who did what, with names in place of ids, and seconds', async () => {
+    const { id } = assay.demo().vulnerability;
+    const path = `/v1/vulnerabilities/${id}`;
     for (const status_id of [4, 5])
       await assay.call('admin', 'PATCH', path, { status_id, tag_list: [`named in the log ${status_id}`] });
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     const row = page.getByRole('row').nth(1);
-    await row.getByText('vulnerability.update').waitFor();
-    await expect.poll(() => row.locator('time').textContent()).toMatch(/\d:\d\d:\d\d/);
+    await row.getByTitle('vulnerability.update', { exact: true }).waitFor();
+    await expect
+      .poll(() => row.getByTitle('vulnerability.update', { exact: true }).textContent())
+      .toMatch(new RegExp(`^[A-Z]\\w+ \\w+ set #${id} \\w.* to Fixed$`));
+    expect(await row.locator('time').textContent()).toMatch(/\d:\d\d:\d\d/);
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    const table = page.getByRole('dialog').getByRole('table', { name: 'Changes' });
+    const table = row.getByRole('table', { name: 'Changes' });
     const cells = (name: string) => table.getByRole('row', { name }).getByRole('cell').allInnerTexts();
     await expect.poll(() => cells('status')).toEqual(['Pending verification', 'Fixed']);
     await expect.poll(() => cells('tags')).toEqual(['named in the log 4', 'named in the log 5']);
@@ -75,13 +85,13 @@ describeInBrowser('Console: audit log', () => {
     });
     await page.goto('/audit?action=%5B%22vulnerability.update%22%2C%22comment.create%22%5D');
     const grid = page.getByRole('grid', { name: 'Events' });
-    await grid.getByText('comment of vulnerability').first().waitFor();
+    await grid.getByText('commented on').first().waitFor();
     const object = grid.getByRole('row').nth(1).getByRole('link');
-    await expect.poll(() => object.textContent()).toMatch(/[a-z]/);
+    await expect.poll(() => object.textContent()).toMatch(/^#\d+ [A-Z]/);
     expect(requests).toHaveLength(1);
-    const title = (await object.textContent()) ?? '';
+    const title = (await object.textContent())?.replace(/^#\d+ /, '');
     await object.click();
-    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+    await page.getByRole('heading', { name: title ?? '', level: 1 }).waitFor();
   });
 
   it('exports all matching events', async () => {

@@ -69,12 +69,12 @@ describeInBrowser('Console: people', () => {
     await page.getByRole('listitem').getByText('Web programme 2026').waitFor();
 
     const first = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
-    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Create a new invitation link' }).click();
     await page.getByText('New invitation link created. The old one no longer works.').waitFor();
     expect(await page.getByRole('textbox', { name: 'Invitation link' }).inputValue()).not.toBe(first);
 
-    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Ban' }).click();
     await page.getByRole('dialog').getByText('the invitation and its link are revoked').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
@@ -86,7 +86,7 @@ describeInBrowser('Console: people', () => {
     const { spare } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${spare.id}`);
     await page.getByRole('heading', { name: 'Sami Lehtinen' }).waitFor();
-    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Ban' }).click();
     await page.getByRole('dialog').getByText('signed out everywhere').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
@@ -109,7 +109,7 @@ describeInBrowser('Console: people', () => {
     await page.getByRole('definition').getByText('Admin', { exact: true }).waitFor();
     await undo(page, 'is now an admin');
     await page.getByRole('definition').getByText('User', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('n'.repeat(200));
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -133,11 +133,21 @@ describeInBrowser('Console: people', () => {
     await page.getByRole('combobox', { name: 'Give access to' }).fill('driver');
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
-    await page.getByRole('button', { name: /^Remove access to/ }).click();
+    await page.getByRole('button', { name: 'Remove access to Driver apps 2026' }).click();
     await page.getByText('No access yet.').waitFor();
-    await undo(page, /^Access to .* removed/);
+    await undo(page, 'Access to Driver apps 2026 removed');
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
     await expectAccessible(page);
+  });
+
+  it('tells access by group from access by name', async () => {
+    const page = await assay.enter('admin', '/people?search=mateo.zhang');
+    await page.getByRole('link', { name: 'Mateo Zhang' }).click();
+    await page.getByText('No access by name.').waitFor();
+    const byGroup = page.getByRole('region', { name: 'Access by group' });
+    await byGroup.getByRole('link', { name: 'Web programme 2026' }).waitFor();
+    expect(await byGroup.getByRole('button').count()).toBe(0);
+    await page.getByRole('complementary', { name: 'Details' }).getByText('Second factor').waitFor();
   });
 
   it('lets staff select the organization of an invitation', async () => {

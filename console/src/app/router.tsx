@@ -5,7 +5,6 @@ import { Shell } from './shell.tsx';
 import {
   parseAssessmentSearch,
   parseAssessmentTab,
-  parseGroupRole,
   parseGroupSearch,
   parsePeopleSearch,
   parseAuditSearch,
@@ -57,7 +56,6 @@ const groups = createRoute({
 const groupPage = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
-  validateSearch: parseGroupRole,
   component: lazyPage(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
 });
 

@@ -3,8 +3,6 @@ import {
   ASSESSMENT_STATES,
   ASSET_TYPES,
   CRITICALITIES,
-  GROUP_ROLES,
-  type GroupRole,
   IMPORT_STATES,
   PHASES,
   RETEST_STATUSES,
@@ -136,11 +134,6 @@ export type AuditSearchChange = { [Name in keyof AuditSearch]?: AuditSearch[Name
 /** Parses the search parameters of the list and ignores invalid ones. */
 export function parseGroupSearch({ search, organization_uid }: Record<string, unknown>): GroupSearch {
   return omitUndefined({ search: parseText(search), organization_uid: parseTexts(organization_uid) });
-}
-
-/** Parses the search parameters of a group: the role to filter by. */
-export function parseGroupRole({ role }: Record<string, unknown>): { role?: GroupRole } {
-  return omitUndefined({ role: parseEnum(role, GROUP_ROLES)?.[0] });
 }
 
 /** Parses the search parameters of the list and ignores invalid ones. */

@@ -47,6 +47,8 @@ interface DataTableProps<Row> {
   /** Whether only screen readers read the header. */
   hidesHead?: boolean;
   groups?: RowGroups;
+  /** What the expanded row shows below its cells. */
+  details?: { /** Its id. */ expanded: string | undefined; render: (row: Row) => ReactNode };
   /** Shown if there are no rows. */
   empty: ReactNode;
 }
@@ -57,7 +59,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const mergedRef = useMergedRef(scroller, frame);
-  const { groups } = props;
+  const { groups, details } = props;
   const layout = useMemo(
     () => groups?.layout ?? layOutRows(list.total, [], new Set()),
     [groups?.layout, list.total],
@@ -172,6 +174,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                 template={template}
                 isCurrent={index === current}
                 isSelected={row === undefined ? undefined : selection?.selected.has(rowId(row))}
+                {...(details === undefined || row === undefined
+                  ? {}
+                  : {
+                      position,
+                      measure: virtual.measureElement,
+                      details: details.expanded === rowId(row) && details.render(row),
+                    })}
                 rowName={props.rowName}
                 onToggle={toggle}
                 onClick={click}

@@ -12,7 +12,7 @@ const messages = commonMessages.person;
 
 interface PersonMarkProps {
   /** `null` for an unassigned vulnerability. */
-  person: { id: number; name?: string | null; email: string } | null;
+  person: { id: number | string; name?: string | null; email: string } | null;
   /** Whether the name stands beside the mark; otherwise it is a tooltip and for screen readers. */
   withLabel?: boolean;
   /** Whether the person is the reader, as the name then says. */

@@ -9,6 +9,8 @@ interface NamedPerson {
 export const commonMessages = {
   breadcrumb: 'Breadcrumb',
   tryAgain: 'Try again',
+  moreActions: 'More actions',
+  details: 'Details',
   typeToSearch: 'Type to search',
   serverUnreachable: 'Cannot reach the server. Try again in a moment.',
   loadFailed: 'Could not load this page',

@@ -1,5 +1,5 @@
 import { Button, ActionIcon } from '@mantine/core';
-import { IconPencil, IconTrash, IconPlus, type Icon } from '@tabler/icons-react';
+import { IconPencil, IconPlus, type Icon } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import classes from './page-actions.module.css';
@@ -18,15 +18,6 @@ export function EditButton({ onClick }: ActionProps) {
   return (
     <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onClick}>
       Edit
-    </Button>
-  );
-}
-
-/** Deletes the object of a page, after a confirmation. */
-export function DeleteButton({ onClick }: ActionProps) {
-  return (
-    <Button variant="default" leftSection={<IconTrash size={16} aria-hidden />} onClick={onClick}>
-      Delete
     </Button>
   );
 }
@@ -64,16 +55,19 @@ interface IconActionProps {
   label: string;
   icon: Icon;
   isPending?: boolean;
+  /** Whether what it shows and hides is shown. */
+  isExpanded?: boolean;
   onClick: () => void;
 }
 
 /** A button with only an icon, as in the rows of a table. */
-export function IconAction({ label, icon: Icon, isPending = false, onClick }: IconActionProps) {
+export function IconAction({ label, icon: Icon, isPending = false, isExpanded, onClick }: IconActionProps) {
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
       aria-label={label}
+      aria-expanded={isExpanded}
       title={label}
       loading={isPending}
       onClick={onClick}

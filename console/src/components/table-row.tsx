@@ -23,6 +23,11 @@ interface TableRowProps<Row> {
   /** `grid-template-columns`. */
   template: string;
   isCurrent: boolean;
+  /** Shown below the cells; `false` while the row is not expanded, and undefined if rows cannot be. */
+  details?: ReactNode;
+  /** The position in the table, and a ref with which the virtualizer measures the row, if rows can be expanded. */
+  position?: number;
+  measure?: (element: Element | null) => void;
   /** Undefined if rows cannot be selected. */
   isSelected?: boolean | undefined;
   rowName: (row: Row) => string;
@@ -43,6 +48,9 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
     template,
     isCurrent,
     isSelected,
+    details,
+    position,
+    measure,
     rowName,
     onToggle,
     onClick,
@@ -64,18 +72,22 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
       </div>
     );
   const handleClick = (event: ReactMouseEvent) => {
-    // Links, buttons and checkboxes handle their own clicks.
-    if ((event.target as HTMLElement).closest('a, button, input, label') === null) onClick(row, index);
+    // Links, buttons and checkboxes handle their own clicks, and details can be selected and copied.
+    if ((event.target as HTMLElement).closest('a, button, input, label, [data-details]') === null)
+      onClick(row, index);
   };
+  const expands = details !== undefined;
   return (
     <div
+      ref={measure}
       id={`row-${index}`}
       role="row"
       aria-rowindex={rowIndex}
       aria-selected={isSelected}
+      data-index={position}
       data-current={isCurrent || undefined}
       className={classes.row}
-      style={style}
+      style={expands ? { ...style, height: 'auto', gridTemplateRows: `${height - 1}px` } : style}
       onClick={handleClick}
     >
       {isSelected !== undefined && (
@@ -97,6 +109,11 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
           {cell(row)}
         </div>
       ))}
+      {expands && details !== false && (
+        <div role="gridcell" className={classes.waiting} data-details>
+          {details}
+        </div>
+      )}
     </div>
   );
 }) as <Row>(props: TableRowProps<Row>) => ReactNode;

@@ -124,23 +124,54 @@ export const GROUP_ROLE_DESCRIPTIONS: Readonly<Record<GroupRole, string>> = {
 const membersKey = (id: number) => ['group', id, 'members'] as const;
 
 /** Lists members by role, then by when they joined (operation 12). */
-export function useGroupMembers(id: number, role: GroupRole | undefined): PagedList<GroupMember> {
+export function useGroupMembers(id: number): PagedList<GroupMember> {
   return usePagedList<GroupMember>({
-    key: [...membersKey(id), role ?? ''],
+    key: [...membersKey(id), 'list'],
     pageSize: MEMBERS_PAGE_SIZE,
     async fetchPage(cursor, signal, number) {
       const page = number ?? (cursor === '' ? 1 : Number(cursor));
       const { data } = await api.GET(MEMBERS_PATH, {
         params: {
           path: { assessmentGroupId: id },
-          query: { page, perPage: MEMBERS_PAGE_SIZE, sort: 'role', ...(role === undefined ? {} : { role }) },
+          query: { page, perPage: MEMBERS_PAGE_SIZE, sort: 'role' },
         },
         signal,
       });
       const { totalPages, total } = data.metadata.pagination;
       return { rows: data.members, next: page < totalPages ? String(page + 1) : undefined, total };
     },
-    fetchTotal: async (signal) => (await fetchCount(id, role, signal)).total,
+    fetchTotal: async (signal) => (await fetchCount(id, undefined, signal)).total,
+  });
+}
+
+/** Members that a row of the list of groups shows. */
+const SHOWN_MEMBERS = 5;
+
+/** Reads the first members of a group. */
+export const shownMembersQuery = (id: number) =>
+  queryOptions({
+    queryKey: [...membersKey(id), 'shown'],
+    queryFn: async ({ signal }) =>
+      (
+        await api.GET(MEMBERS_PATH, {
+          params: { path: { assessmentGroupId: id }, query: { perPage: SHOWN_MEMBERS, sort: 'role' } },
+          signal,
+        })
+      ).data.members,
+    staleTime: 60_000,
+  });
+
+/** The roles in the order in which the API sorts members by role. */
+const SORTED_ROLES = GROUP_ROLES.toSorted();
+
+/** The heads of the groups of `useGroupMembers`, one for each role that members have. */
+export function membersByRole(counts: ReadonlyMap<GroupRole, number>) {
+  let index = 0;
+  return SORTED_ROLES.flatMap((role) => {
+    const count = counts.get(role) ?? 0;
+    const head = { id: role, label: GROUP_ROLE_LABELS[role], count, index };
+    index += count;
+    return count === 0 ? [] : [head];
   });
 }
 
@@ -156,11 +187,19 @@ async function fetchCount(id: number, role: GroupRole | undefined, signal: Abort
   return { total: pagination.total, actions: actions.map(({ name }) => name) };
 }
 
+/** The members by role, and what the user may do with them. */
+export interface MemberCounts {
+  total: number;
+  byRole: ReadonlyMap<GroupRole, number>;
+  mayAdd: boolean;
+  mayRemove: boolean;
+}
+
 /** Counts the members by role, and reads whether the user can add and remove members. */
 export const memberCountsQuery = (id: number) =>
   queryOptions({
     queryKey: [...membersKey(id), 'counts'],
-    async queryFn({ signal }) {
+    async queryFn({ signal }): Promise<MemberCounts> {
       const all = await fetchCount(id, undefined, signal);
       const counts = await Promise.all(GROUP_ROLES.map((role) => fetchCount(id, role, signal)));
       return {

@@ -45,10 +45,14 @@ const batchFromList = <Row>(
     return names;
   });
 
-const userByUid = batchFromList(
-  async (query) => parsePage(await api.GET('/v1/users', { params: { query } })),
-  ({ uid, name, email }) => [uid, name ?? email],
-);
+/** Loads the names of people by `key`. */
+const usersBy = (key: 'id' | 'uid') =>
+  batchFromList(
+    async (query) => parsePage(await api.GET('/v1/users', { params: { query } })),
+    ({ name, email, ...user }) => [String(user[key]), name ?? email],
+  );
+
+const userByUid = usersBy('uid');
 
 /** Reads the name of an object, by its type in the audit log. */
 const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | null>>> = {
@@ -71,6 +75,7 @@ const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | nul
   assessment: async (id) => (await api.GET('/v1/assessments/{id}', { params: { path: { id } } })).data.name,
   asset: async (assetUid) =>
     (await api.GET('/api/asset/v2/assets/{assetUid}', { params: { path: { assetUid } } })).data.location,
+  actor: usersBy('id'),
   async user(id) {
     if (!/^\d+$/.test(id)) return userByUid(id);
     const { data } = await api.GET('/v1/users/{id}', { params: { path: { id: Number(id) } } });

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useEditListing } from '../../queries/bulk-edit-assets.ts';
 import type { Asset } from '../../queries/client.ts';
+import { AssessmentName } from '../../components/assessment-name.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
@@ -30,7 +31,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
         <div key={listingUid}>
           <Group gap="xs">
             <Anchor component={Link} to={`/assessments/${listingUid}`} size="sm" fw={600}>
-              {listingUid}
+              <AssessmentName uid={listingUid} />
             </Anchor>
             {canList(listingUid) && (
               <>

@@ -1,7 +1,7 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Menu, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { assetQuery, ASSET_TYPE_LABELS, useDeleteAsset } from '../../queries/assets.ts';
 import { type Asset } from '../../queries/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
@@ -11,9 +11,13 @@ import { OrganizationName, TagDot } from '../../components/identity-marks.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.ts';
-import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
+import { MoreMenu } from '../../components/more-menu.tsx';
+import { commonMessages } from '../../components/messages.ts';
+import { EditButton } from '../../components/page-actions.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { Columns, PageSection } from '../../components/section.tsx';
+import { OutsideScopePill } from '../../components/vulnerability-pills.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { AssetListings } from './asset-listings.tsx';
@@ -28,7 +32,7 @@ import classes from './asset-page.module.css';
 
 type OpenDialog = AssetEditKind | 'edit' | 'delete';
 
-/** The page of an asset: details, listings, ports and vulnerabilities. */
+/** The page of an asset: vulnerabilities and ports as tabs; scopes and details beside them. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
   const { data, error, refetch } = useQuery(assetQuery(uid));
@@ -58,32 +62,44 @@ export function AssetPage() {
       actions={
         <>
           {canWrite && <EditButton onClick={() => setDialog('edit')} />}
-          {permissions.organizationWide && <DeleteButton onClick={() => setDialog('delete')} />}
+          {permissions.organizationWide && (
+            <MoreMenu>
+              <Menu.Item color="red" onClick={() => setDialog('delete')}>
+                Delete
+              </Menu.Item>
+            </MoreMenu>
+          )}
         </>
       }
-      toolbar={
-        <Group gap="xs">
-          <Anchor component={Link} to="/assets" size="sm">
-            Assets
-          </Anchor>
-          <DimmedText>{ASSET_TYPE_LABELS[data.assetType]}</DimmedText>
-        </Group>
-      }
+      toolbar={<Identity asset={data} canWrite={canWrite} canTag={canTag} onOpen={setDialog} />}
+      isFullWidth
     >
-      <Stack gap="md" className={classes.page}>
-        <AssetDetails asset={data} canWrite={canWrite} canTag={canTag} onOpen={setDialog} />
-        <Section title="Listings">
-          <AssetListings asset={data} onAdd={() => setDialog('listing')} />
-        </Section>
-        {data.assetType === 'host' && (
-          <Section title="Ports">
+      <Columns
+        label={commonMessages.details}
+        aside={
+          <>
+            <PageSection title={messages.scopes}>
+              <AssetListings asset={data} onAdd={() => setDialog('listing')} />
+            </PageSection>
+            <PageSection title={commonMessages.details}>
+              <AssetFacts asset={data} />
+            </PageSection>
+          </>
+        }
+      >
+        <Tabs defaultValue="vulnerabilities" keepMounted={false}>
+          <Tabs.List px={8}>
+            <Tabs.Tab value="vulnerabilities">{messages.pageTabs.vulnerabilities}</Tabs.Tab>
+            {data.assetType === 'host' && <Tabs.Tab value="ports">{messages.pageTabs.ports}</Tabs.Tab>}
+          </Tabs.List>
+          <Tabs.Panel value="vulnerabilities" className={classes.panel}>
+            <AssetVulnerabilities uid={uid} />
+          </Tabs.Panel>
+          <Tabs.Panel value="ports" className={classes.panel}>
             <AssetPorts asset={data} />
-          </Section>
-        )}
-        <Section title="Vulnerabilities">
-          <AssetVulnerabilities uid={uid} />
-        </Section>
-      </Stack>
+          </Tabs.Panel>
+        </Tabs>
+      </Columns>
       {dialog === 'edit' && <EditAssetDialog asset={data} onClose={close} />}
       {dialog === 'delete' && (
         <DeleteAssetDialog asset={data} onClose={close} onDeleted={() => void navigate({ to: '/assets' })} />
@@ -95,85 +111,74 @@ export function AssetPage() {
   );
 }
 
-interface AssetDetailsProps {
+interface IdentityProps {
   asset: Asset;
   canWrite: boolean;
   canTag: boolean;
   onOpen: (dialog: OpenDialog) => void;
 }
 
-function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
+/** The type, the name, the criticality and the tags of an asset. */
+function Identity({ asset, canWrite, canTag, onOpen }: IdentityProps) {
+  const criticality = <CriticalityMark criticality={asset.criticality} withLabel />;
   return (
-    <section className={classes.sheet} aria-label={messages.details}>
-      <Stack gap="md">
-        <DescriptionList>
-          {asset.name !== '' && asset.name !== asset.location && (
-            <DescriptionItem name="Name">
-              <bdi>{asset.name}</bdi>
-            </DescriptionItem>
-          )}
-          <DescriptionItem name="Criticality">
-            {canWrite ? (
-              <Button
-                size="xs"
-                variant="default"
-                title={messages.changeCriticality}
-                onClick={() => onOpen('criticality')}
-              >
-                <CriticalityMark criticality={asset.criticality} withLabel />
-              </Button>
-            ) : (
-              <CriticalityMark criticality={asset.criticality} withLabel />
-            )}
-          </DescriptionItem>
-          <DescriptionItem name="Organization">
-            <OrganizationName uid={asset.organizationUid} />
-          </DescriptionItem>
-          <DescriptionItem name={messages.firstSeen}>
-            {asset.firstSeen === null ? messages.neverSeen : <Time at={asset.firstSeen} exact />}
-          </DescriptionItem>
-          <DescriptionItem name={messages.lastSeen}>
-            {asset.lastSeen === null ? messages.neverSeen : <Time at={asset.lastSeen} exact />}
-          </DescriptionItem>
-          <DescriptionItem name="Added">
-            <Time at={asset.createdAt} exact />
-          </DescriptionItem>
-        </DescriptionList>
-        <Group gap="xs" aria-label="Tags" role="group">
-          {asset.tags.map(({ uid: tag, name }) => (
-            <TagDot key={tag} id={tag} name={name} />
-          ))}
-          {canTag && (
-            <Button
-              size="xs"
-              variant="subtle"
-              ml={asset.tags.length === 0 ? -10 : 0}
-              onClick={() => onOpen('tags')}
-            >
-              {messages.editTags}
-            </Button>
-          )}
-        </Group>
-        {asset.description !== '' && (
-          <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <LazyMarkdown>{asset.description}</LazyMarkdown>
-          </Text>
+    <Group gap="xs">
+      <DimmedText>{ASSET_TYPE_LABELS[asset.assetType]}</DimmedText>
+      {asset.name !== '' && asset.name !== asset.location && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <bdi>{asset.name}</bdi>
+        </Text>
+      )}
+      {canWrite ? (
+        <Button
+          size="xs"
+          variant="default"
+          title={messages.changeCriticality}
+          onClick={() => onOpen('criticality')}
+        >
+          {criticality}
+        </Button>
+      ) : (
+        criticality
+      )}
+      {asset.listings.length === 0 && <OutsideScopePill />}
+      <Group gap="xs" aria-label="Tags" role="group">
+        {asset.tags.map(({ uid: tag, name }) => (
+          <TagDot key={tag} id={tag} name={name} />
+        ))}
+        {canTag && (
+          <Button size="xs" variant="subtle" onClick={() => onOpen('tags')}>
+            {messages.editTags}
+          </Button>
         )}
-      </Stack>
-    </section>
+      </Group>
+    </Group>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className={classes.sheet} aria-label={title}>
-      <Title order={2} size="h5" mb="sm">
-        {title}
-      </Title>
-      {children}
-    </section>
-  );
-}
+const AssetFacts = ({ asset }: { asset: Asset }) => (
+  <>
+    <DescriptionList>
+      <DescriptionItem name="Organization">
+        <OrganizationName uid={asset.organizationUid} />
+      </DescriptionItem>
+      <DescriptionItem name="Added">
+        <Time at={asset.createdAt} exact />
+      </DescriptionItem>
+      <DescriptionItem name={messages.firstSeen}>
+        {asset.firstSeen === null ? messages.neverSeen : <Time at={asset.firstSeen} exact />}
+      </DescriptionItem>
+      <DescriptionItem name={messages.lastSeen}>
+        {asset.lastSeen === null ? messages.neverSeen : <Time at={asset.lastSeen} exact />}
+      </DescriptionItem>
+    </DescriptionList>
+    {asset.description !== '' && (
+      <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <LazyMarkdown>{asset.description}</LazyMarkdown>
+      </Text>
+    )}
+  </>
+);
 
 interface DeleteAssetDialogProps {
   asset: Asset;

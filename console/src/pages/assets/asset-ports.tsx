@@ -7,7 +7,6 @@ import type { Asset } from '../../queries/client.ts';
 import { portHistoryQuery, portsQuery } from '../../queries/assets.ts';
 import { errorText } from '../../components/notifications.ts';
 import { Time } from '../../components/time.tsx';
-import { OutsideScopePill } from '../../components/vulnerability-pills.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages, portEventText } from './messages.ts';
 import classes from './asset-page.module.css';
@@ -31,7 +30,6 @@ export function AssetPorts({ asset }: { asset: Asset }) {
             { value: 'history', label: 'History' },
           ]}
         />
-        {asset.listings.length === 0 && <OutsideScopePill />}
       </Group>
       {view === 'history' ? <PortEvents asset={asset} /> : <PortList asset={asset} state={view} />}
     </Stack>

@@ -27,7 +27,8 @@ export const assetMessages = {
     ipRangeHint: 'Address or block, such as 192.0.2.0/24',
   },
 
-  details: 'Details',
+  pageTabs: { vulnerabilities: 'Findings', ports: 'Ports' },
+  scopes: 'Scopes',
   changeCriticality: 'Change criticality',
   firstSeen: 'First seen',
   lastSeen: 'Last seen',

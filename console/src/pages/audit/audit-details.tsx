@@ -1,30 +1,27 @@
-import { Button, Drawer, Group, Stack, Table } from '@mantine/core';
+import { Button, Group, Stack, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../queries/client.ts';
 import { OrganizationName } from '../../components/identity-marks.tsx';
-import { Time } from '../../components/time.tsx';
 import type { AuditSearchChange } from '../../app/search-params.ts';
 import classes from './audit.module.css';
-import { AuditObjectLink, ObjectName } from './audit-object-link.tsx';
+import { AuditObjectLink, ObjectName } from './audit-sentence.tsx';
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { actorText, changedMembers, type MemberValue } from './audit-event-text.ts';
+import { actorText, auditObjectOf, changedMembers, type MemberValue } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';
 
 interface AuditDetailsProps {
   event: AuditEvent;
   onFilter: (change: AuditSearchChange) => void;
-  onClose: () => void;
 }
 
 /** An audit event: actor, origin, and the values before and after. */
-export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
+export function AuditDetails({ event, onFilter }: AuditDetailsProps) {
   const { object_type, object_id, actor, request_id } = event;
   const changes = changedMembers(event);
   const facts: [string, ReactNode][] = [
-    ['When', <Time key="at" at={event.at} exact="seconds" />],
     ['By', actorText(actor)],
-    ['From', event.address],
-    ['Object', <AuditObjectLink key="object" event={event} />],
+    ['Object', <AuditObjectLink key="object" object={auditObjectOf(event)} />],
     [
       'Organization',
       event.organization_uid && <OrganizationName key="organization" uid={event.organization_uid} />,
@@ -33,71 +30,69 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
     ['Request', request_id],
   ];
   return (
-    <Drawer opened onClose={onClose} position="right" size="lg" title={event.action}>
-      <Stack>
-        <dl className={classes.facts}>
-          {facts
-            .filter(([, value]) => value !== null)
-            .map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-        </dl>
-        <Group gap="xs">
-          {object_id !== null && (
-            <Button size="xs" variant="default" onClick={() => onFilter({ object_type, object_id })}>
-              {auditMessages.sameObject}
-            </Button>
-          )}
-          {request_id !== null && (
-            <Button size="xs" variant="default" onClick={() => onFilter({ request_id })}>
-              {auditMessages.sameRequest}
-            </Button>
-          )}
-          {actor.user_id !== null && (
-            <Button
-              size="xs"
-              variant="default"
-              onClick={() => onFilter({ user_id: actor.user_id ?? undefined })}
-            >
-              {auditMessages.sameUser}
-            </Button>
-          )}
-        </Group>
-        {changes.length === 0 ? (
-          <DimmedText>{auditMessages.noChanges}</DimmedText>
-        ) : (
-          <Table layout="fixed" className={classes.changes} aria-label={auditMessages.changes}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th w="26%">Field</Table.Th>
-                {event.before !== null && <Table.Th>Before</Table.Th>}
-                {event.after !== null && <Table.Th>After</Table.Th>}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {changes.map(({ name, before, after }) => (
-                <Table.Tr key={name}>
-                  <Table.Th scope="row">{name}</Table.Th>
-                  {event.before !== null && (
-                    <Table.Td>
-                      <Value of={before} />
-                    </Table.Td>
-                  )}
-                  {event.after !== null && (
-                    <Table.Td>
-                      <Value of={after} />
-                    </Table.Td>
-                  )}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+    <Stack className={classes.details}>
+      <DescriptionList>
+        <DescriptionItem name="Action">{event.action}</DescriptionItem>
+        {facts
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <DescriptionItem key={name} name={name}>
+              {value}
+            </DescriptionItem>
+          ))}
+      </DescriptionList>
+      <Group gap="xs">
+        {object_id !== null && (
+          <Button size="xs" variant="default" onClick={() => onFilter({ object_type, object_id })}>
+            {auditMessages.sameObject}
+          </Button>
         )}
-      </Stack>
-    </Drawer>
+        {request_id !== null && (
+          <Button size="xs" variant="default" onClick={() => onFilter({ request_id })}>
+            {auditMessages.sameRequest}
+          </Button>
+        )}
+        {actor.user_id !== null && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onFilter({ user_id: actor.user_id ?? undefined })}
+          >
+            {auditMessages.sameUser}
+          </Button>
+        )}
+      </Group>
+      {changes.length === 0 ? (
+        <DimmedText>{auditMessages.noChanges}</DimmedText>
+      ) : (
+        <Table layout="fixed" className={classes.changes} aria-label={auditMessages.changes}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w="26%">Field</Table.Th>
+              {event.before !== null && <Table.Th>Before</Table.Th>}
+              {event.after !== null && <Table.Th>After</Table.Th>}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {changes.map(({ name, before, after }) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row">{name}</Table.Th>
+                {event.before !== null && (
+                  <Table.Td>
+                    <Value of={before} />
+                  </Table.Td>
+                )}
+                {event.after !== null && (
+                  <Table.Td>
+                    <Value of={after} />
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Stack>
   );
 }
 

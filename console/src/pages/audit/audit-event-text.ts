@@ -12,28 +12,34 @@ export function actorText({ kind, email }: AuditEvent['actor']): string {
 export interface AuditObject {
   type: string;
   id: string | null;
-  /** Type of the affected part, such as a comment of a vulnerability, which has no page of its own. */
-  partType?: string;
+  /** Its name as recorded in the event. */
+  name: string | undefined;
   isGone: boolean;
 }
 
-/** @returns the object of an event; for a part of a vulnerability, the vulnerability */
-export function auditObjectOf({ action, object_type, object_id, before, after }: AuditEvent): AuditObject {
-  const { vulnerability } = { ...(before as object), ...(after as object) } as { vulnerability?: unknown };
-  if (typeof vulnerability === 'number')
-    return { type: 'vulnerability', id: String(vulnerability), partType: object_type, isGone: false };
-  return { type: object_type, id: object_id, isGone: action.endsWith('.delete') };
-}
-
-/** @returns the object's name as recorded in the event */
-export function objectNameIn({ before, after, ...event }: AuditEvent): string | undefined {
-  if (auditObjectOf({ ...event, before, after }).partType !== undefined) return undefined;
-  const members = { ...(before as object), ...(after as object) } as { file?: object };
-  const values: Record<string, unknown> = { ...members.file, ...members };
+/** @returns the object of an event; for a part of a vulnerability, such as a comment, the vulnerability */
+export function auditObjectOf(event: AuditEvent): AuditObject {
+  const { action, object_type: type, object_id: id } = event;
+  const sides = recordedValues(event);
+  if (typeof sides.vulnerability === 'number')
+    return { type: 'vulnerability', id: String(sides.vulnerability), name: undefined, isGone: false };
+  const values: Record<string, unknown> = { ...(sides.file as object | undefined), ...sides };
   const name = NAME_MEMBERS.map((member) => values[member]).find(
     (value) => typeof value === 'string' && value !== '',
   );
-  return name as string | undefined;
+  return { type, id, name: name as string | undefined, isGone: action.endsWith('.delete') };
+}
+
+/** @returns the values that an event records: those after the change, and those before of members without any */
+export const recordedValues = ({ before, after }: AuditEvent) =>
+  ({ ...(before as object), ...(after as object) }) as Readonly<Record<string, unknown>>;
+
+/** @returns the sentence of an event, with placeholders */
+export function sentenceOf({ action, after }: AuditEvent): string {
+  const { status_id, draft } = (after ?? {}) as { status_id?: number; draft?: boolean };
+  if (action !== 'vulnerability.update') return auditMessages.sentences[action];
+  if (status_id !== undefined) return auditMessages.statusSet;
+  return draft === false ? auditMessages.published : auditMessages.sentences[action];
 }
 
 /** The value of a member on one side of an event: a text, or the objects that it refers to. */

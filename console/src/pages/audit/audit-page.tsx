@@ -1,8 +1,9 @@
 import { Button, Group, Menu, Text, TextInput } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconChevronDown, IconChevronUp, IconDownload } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import {
   AUDIT_EXPORT_FORMATS,
   type AuditFilter,
@@ -21,64 +22,77 @@ import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { notify, notifyError } from '../../components/notifications.ts';
 import { PageLayout } from '../../components/page.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { AuditDetails } from './audit-details.tsx';
-import { AuditObjectLink } from './audit-object-link.tsx';
-import { actorText } from './audit-event-text.ts';
+import { AuditSentence } from './audit-sentence.tsx';
 import { auditMessages } from './messages.ts';
 import type { FilterDefinition, Option } from '../../components/filter-definition.ts';
 import { AUDIT_ACTIONS } from '../../queries/enums.ts';
 
+const SENTENCE_COLUMN: Column<AuditEvent> = {
+  id: 'event',
+  header: 'Event',
+  width: 'minmax(0, 1fr)',
+  cell: (event) => <AuditSentence event={event} />,
+};
+
 const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
-  {
-    id: 'at',
-    header: 'When',
-    width: '196px',
-    cell: ({ at }) => <Time at={at} exact="seconds" />,
-    narrow: { width: '136px', cell: ({ at }) => <Time at={at} /> },
-  },
-  {
-    id: 'action',
-    header: 'Action',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ action }) => action,
-    narrow: {
-      cell: ({ action, actor }) => (
-        <StackedCell secondary={<bdi>{actorText(actor)}</bdi>}>{action}</StackedCell>
-      ),
-    },
-  },
-  {
-    id: 'object',
-    header: 'Object',
-    width: 'minmax(120px, 1.6fr)',
-    minTableWidth: 640,
-    cell: (event) => <AuditObjectLink event={event} />,
-  },
-  {
-    id: 'actor',
-    header: 'By',
-    width: 'minmax(120px, 1fr)',
-    minTableWidth: 460,
-    cell: ({ actor }) => <span title={actorText(actor)}>{actorText(actor)}</span>,
-  },
-  { id: 'address', header: 'From', width: '140px', minTableWidth: 900, cell: ({ address }) => address },
+  SENTENCE_COLUMN,
+  { id: 'address', header: 'From', width: '140px', cell: ({ address }) => address },
+  { id: 'at', header: 'When', width: '180px', cell: ({ at }) => <Time at={at} exact="seconds" /> },
 ];
+
+const PHONE_COLUMNS: readonly Column<AuditEvent>[] = [
+  {
+    ...SENTENCE_COLUMN,
+    cell: (event) => (
+      <StackedCell
+        secondary={
+          <>
+            <Time at={event.at} exact="seconds" /> {event.address}
+          </>
+        }
+      >
+        <AuditSentence event={event} />
+      </StackedCell>
+    ),
+  },
+];
+
+/** A button that shows and hides the details of a row. */
+const expanderColumn = (
+  expanded: string | undefined,
+  onExpand: (id: string | undefined) => void,
+): Column<AuditEvent> => ({
+  id: 'details',
+  header: auditMessages.details,
+  hidesHeader: true,
+  width: '28px',
+  cell({ id, action }) {
+    const isExpanded = expanded === String(id);
+    return (
+      <IconAction
+        label={auditMessages.detailsOf(action)}
+        icon={isExpanded ? IconChevronUp : IconChevronDown}
+        isExpanded={isExpanded}
+        onClick={() => onExpand(isExpanded ? undefined : String(id))}
+      />
+    );
+  },
+});
 
 /** The audit log; only for admins and staff. */
 export function AuditPage() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const { data: user } = useQuery(currentUserQuery);
-  const [opened, setOpened] = useState<AuditEvent>();
   const filter = toFilter(address);
-  const changeSearch = (change: AuditSearchChange) => {
-    setOpened(undefined);
+  const changeSearch = (change: AuditSearchChange) =>
     void navigate({ search: (previous) => omitUndefined({ ...previous, ...change }), replace: true });
-  };
   if (user === undefined) return <PageLayout title="Audit log">{null}</PageLayout>;
   if (user.admin !== true)
     return (
@@ -97,37 +111,43 @@ export function AuditPage() {
         // Resets the current row when the filter changes.
         key={JSON.stringify(filter)}
         filter={filter}
-        onOpen={setOpened}
+        onFilter={changeSearch}
         onReset={() => void navigate({ search: {} })}
       />
-      {opened !== undefined && (
-        <AuditDetails event={opened} onFilter={changeSearch} onClose={() => setOpened(undefined)} />
-      )}
     </PageLayout>
   );
 }
 
 interface EventsProps {
   filter: AuditFilter;
-  onOpen: (event: AuditEvent) => void;
+  onFilter: (change: AuditSearchChange) => void;
   onReset: () => void;
 }
 
-function Events({ filter, onOpen, onReset }: EventsProps) {
+function Events({ filter, onFilter, onReset }: EventsProps) {
+  const isPhone = useMediaQuery('(max-width: 860px)', false, { getInitialValueInEffect: false });
   const list = useAuditEvents(filter);
   const rows = useCurrentRow(list);
-  const { current, setCurrent } = rows;
-  useRowShortcuts(rows, { itemName: 'event', open: { label: auditMessages.showChanges, run: onOpen } });
+  const [expanded, setExpanded] = useState<string>();
+  const toggle = ({ id }: AuditEvent) => setExpanded(expanded === String(id) ? undefined : String(id));
+  const columns = useMemo(
+    () => [...(isPhone ? PHONE_COLUMNS : AUDIT_COLUMNS), expanderColumn(expanded, setExpanded)],
+    [isPhone, expanded],
+  );
+  useRowShortcuts(rows, { itemName: 'event', open: { label: auditMessages.showChanges, run: toggle } });
   return (
     <DataTable
       label="Events"
       list={list}
-      columns={AUDIT_COLUMNS}
+      columns={columns}
+      rowHeight={isPhone ? 92 : 52}
+      hidesHead={isPhone}
       rowId={({ id }) => String(id)}
       rowName={({ action }) => action}
-      current={current}
-      onCurrent={setCurrent}
-      onOpen={onOpen}
+      current={rows.current}
+      onCurrent={rows.setCurrent}
+      onOpen={toggle}
+      details={{ expanded, render: (event) => <AuditDetails event={event} onFilter={onFilter} /> }}
       empty={<NoResults onClear={onReset} />}
     />
   );

@@ -3,39 +3,38 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../queries/client.ts';
-import { useGroups } from '../../queries/groups.ts';
+import { shownMembersQuery, useGroups } from '../../queries/groups.ts';
 import { useOrganizationFilter } from '../../components/filter-definition.ts';
 import { ListPage } from '../../components/list-page.tsx';
-import { type Column, RowLink } from '../../components/table-column.tsx';
+import { type Column, RowLink, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { GroupFormDialog } from './group-form-dialog.tsx';
 import { parseGroupSearch } from '../../app/search-params.ts';
+import { MemberMark } from './member-mark.tsx';
+import classes from './group-list.module.css';
 import { groupMessages } from './messages.ts';
+
+const messages = groupMessages.members;
 
 const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   {
     id: 'name',
     header: 'Name',
-    width: 'minmax(120px, 2fr)',
-    cell: ({ id, name }) => (
-      <RowLink to={`/groups/${id}`} title={name}>
-        {name}
-      </RowLink>
+    width: 'minmax(120px, 1fr)',
+    cell: ({ id, name, description }) => (
+      <StackedCell secondary={<span title={description}>{description}</span>}>
+        <RowLink to={`/groups/${id}`} title={name}>
+          {name}
+        </RowLink>
+      </StackedCell>
     ),
-  },
-  {
-    id: 'description',
-    header: 'Description',
-    width: 'minmax(100px, 3fr)',
-    minTableWidth: 700,
-    cell: ({ description }) => <span title={description}>{description}</span>,
   },
   {
     id: 'members',
     header: 'Members',
-    width: '80px',
-    cell: ({ member_count }) => member_count.toLocaleString(),
+    width: '168px',
+    cell: (group) => <Members group={group} />,
   },
   {
     id: 'assessments',
@@ -60,6 +59,19 @@ const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   },
 ];
 
+/** The first members as circles, and the number of the others. */
+function Members({ group: { id, member_count: total } }: { group: AssessmentGroup }) {
+  const { data = [] } = useQuery({ ...shownMembersQuery(id), enabled: total > 0 });
+  return (
+    <span className={classes.marks} title={messages.count(total)}>
+      {data.map((member) => (
+        <MemberMark key={member.id} member={member} />
+      ))}
+      {total > data.length && messages.more(total - data.length)}
+    </span>
+  );
+}
+
 /** The list of assessment groups. */
 export function GroupList() {
   const search = useSearch({ from: '/groups' });
@@ -76,6 +88,7 @@ export function GroupList() {
       itemName="group"
       list={list}
       columns={GROUP_COLUMNS}
+      rowHeight={52}
       rowId={({ id }) => String(id)}
       rowName={({ name }) => name}
       onOpen={open}

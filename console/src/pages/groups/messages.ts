@@ -22,11 +22,11 @@ export const groupMessages = {
   },
 
   members: {
-    all: (count: number) => `All (${count.toLocaleString()})`,
-    role: (label: string, count: number) => `${label} (${count.toLocaleString()})`,
+    mark: 'Mark',
+    more: (count: number) => `+${count.toLocaleString()}`,
+    count: (count: number) => pluralize(count, 'member'),
     add: 'Add people',
     none: 'No members yet',
-    noneWithRole: 'No members have this role',
     noneHint: 'Search for people, or paste a list of email addresses.',
     noneHintForMembers: 'Group admins can add people.',
   },

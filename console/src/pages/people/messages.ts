@@ -55,13 +55,15 @@ export const peopleMessages = {
   },
 
   access: {
-    label: 'Assessments with access',
+    byName: 'Access by name',
+    byGroup: 'Access by group',
     allForStaff: 'Staff have access to all assessments.',
     allForAdmins: 'Admins have access to all assessments.',
     give: 'Give access to',
     given: (assessment: string) => `Access to ${assessment} given`,
-    remove: (uid: string) => `Remove access to ${uid}`,
-    removed: (uid: string) => `Access to ${uid} removed`,
+    remove: (assessment: string) => `Remove access to ${assessment}`,
+    removed: (assessment: string) => `Access to ${assessment} removed`,
+    noneByName: 'No access by name.',
     none: 'No access yet. They see nothing until you give them access to an assessment.',
   },
 } as const;

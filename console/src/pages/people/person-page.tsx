@@ -1,12 +1,5 @@
-import { Button, Group, Menu, Paper, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
-import {
-  IconBan,
-  IconChevronDown,
-  IconKey,
-  IconPencil,
-  IconRefresh,
-  IconUserCheck,
-} from '@tabler/icons-react';
+import { Button, Menu, Switch, Text, TextInput } from '@mantine/core';
+import { IconUserCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,7 +10,10 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.ts';
 import { PageFallback } from '../../components/page-fallback.tsx';
+import { commonMessages } from '../../components/messages.ts';
+import { MoreMenu } from '../../components/more-menu.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { Columns, PageSection } from '../../components/section.tsx';
 import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
@@ -47,7 +43,6 @@ function PersonDetails({ person }: { person: User }) {
   // Staff accounts are not managed here.
   const canEdit = user?.admin === true && !person.staff;
   const isSelf = user?.id === person.id;
-  const isInvited = typeof person.invite_url === 'string';
   return (
     <PageLayout
       title={name}
@@ -70,41 +65,41 @@ function PersonDetails({ person }: { person: User }) {
           />
         )
       }
+      isFullWidth
     >
-      <Paper withBorder p="md" maw={960}>
-        <Stack gap="md">
-          <PersonFacts person={person} />
-          {isInvited && (
-            <CopyableLink
-              label={peopleMessages.invite.link}
-              description={peopleMessages.invite.linkHint}
-              link={person.invite_url ?? ''}
-            />
-          )}
-          {canEdit && !person.banned && (
-            <Switch
-              label={peopleMessages.invite.admin}
-              description={peopleMessages.invite.adminHint}
-              checked={person.admin === true}
-              onChange={(event) => {
-                const admin = event.currentTarget.checked;
-                change.mutate({
-                  person,
-                  set: { admin },
-                  message: admin ? messages.madeAdmin(name) : messages.removedAdmin(name),
-                  revert: { admin: !admin },
-                });
-              }}
-            />
-          )}
-        </Stack>
-      </Paper>
-      <Paper withBorder p="md" maw={960} component="section">
-        <Title order={2} size="h5" mb="xs">
-          Assessments
-        </Title>
+      <Columns
+        label={commonMessages.details}
+        aside={
+          <PageSection title={commonMessages.details}>
+            <PersonFacts person={person} />
+            {typeof person.invite_url === 'string' && (
+              <CopyableLink
+                label={peopleMessages.invite.link}
+                description={peopleMessages.invite.linkHint}
+                link={person.invite_url}
+              />
+            )}
+            {canEdit && !person.banned && (
+              <Switch
+                label={peopleMessages.invite.admin}
+                description={peopleMessages.invite.adminHint}
+                checked={person.admin === true}
+                onChange={(event) => {
+                  const admin = event.currentTarget.checked;
+                  change.mutate({
+                    person,
+                    set: { admin },
+                    message: admin ? messages.madeAdmin(name) : messages.removedAdmin(name),
+                    revert: { admin: !admin },
+                  });
+                }}
+              />
+            )}
+          </PageSection>
+        }
+      >
         <PersonAssessments person={person} canEdit={canEdit} />
-      </Paper>
+      </Columns>
       {dialog === 'ban' && <BanPersonDialog person={person} onClose={() => setDialog(undefined)} />}
       {dialog === 'rename' && <RenamePersonDialog person={person} onClose={() => setDialog(undefined)} />}
     </PageLayout>
@@ -126,43 +121,27 @@ function Actions({ person, canBan, onDialog, onReactivate, onReinvite }: Actions
         Reactivate
       </Button>
     );
+  const isInvited = typeof person.invite_url === 'string';
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button size="xs" variant="default" rightSection={<IconChevronDown size={14} aria-hidden />}>
-          Actions
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={14} aria-hidden />} onClick={() => onDialog('rename')}>
-          {messages.rename}
+    <MoreMenu>
+      <Menu.Item onClick={() => onDialog('rename')}>{messages.rename}</Menu.Item>
+      {isInvited && <Menu.Item onClick={onReinvite}>{messages.newInvitation}</Menu.Item>}
+      {canBan && !isInvited && (
+        <Menu.Item component="a" href={`/account/people/${person.uid}/password-link`}>
+          {messages.passwordReset}
         </Menu.Item>
-        {typeof person.invite_url === 'string' && (
-          <Menu.Item leftSection={<IconRefresh size={14} aria-hidden />} onClick={onReinvite}>
-            {messages.newInvitation}
-          </Menu.Item>
-        )}
-        {canBan && typeof person.invite_url !== 'string' && (
-          <Menu.Item
-            component="a"
-            href={`/account/people/${person.uid}/password-link`}
-            leftSection={<IconKey size={14} aria-hidden />}
-          >
-            {messages.passwordReset}
-          </Menu.Item>
-        )}
-        {canBan && (
-          <Menu.Item leftSection={<IconBan size={14} aria-hidden />} onClick={() => onDialog('ban')}>
-            Ban
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      {canBan && (
+        <Menu.Item color="red" onClick={() => onDialog('ban')}>
+          Ban
+        </Menu.Item>
+      )}
+    </MoreMenu>
   );
 }
 
 function PersonFacts({ person }: { person: User }) {
-  const { email, organization_uid, staff, admin, last_seen_at } = person;
+  const { email, organization_uid, staff, admin, last_seen_at, second_factor } = person;
   return (
     <DescriptionList>
       <DescriptionItem name={peopleMessages.invite.email}>
@@ -179,6 +158,11 @@ function PersonFacts({ person }: { person: User }) {
       <DescriptionItem name="Role">
         {staff ? peopleMessages.platformStaff : admin === true ? 'Admin' : 'User'}
       </DescriptionItem>
+      {second_factor !== undefined && (
+        <DescriptionItem name={peopleMessages.secondFactor}>
+          {second_factor ? 'On' : peopleMessages.noSecondFactor}
+        </DescriptionItem>
+      )}
       {last_seen_at !== undefined && (
         <DescriptionItem name={peopleMessages.lastSeen}>
           {last_seen_at === null ? 'Never' : <Time at={last_seen_at} />}
@@ -239,16 +223,14 @@ function RenamePersonDialog({ person, onClose }: DialogProps) {
         )
       }
     >
-      <Group grow>
-        <TextInput
-          label="Name"
-          required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={errors.messageFor('name')}
-        />
-      </Group>
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={errors.messageFor('name')}
+      />
     </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Loader, Select, Text, TextInput } from '@mantine/core';
+import { Anchor, Loader, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { api, AssayError } from '../../queries/client.ts';
 import {
@@ -45,6 +46,7 @@ export function CreateTagDialog({
   });
   return (
     <NameDialog
+      scope={scope}
       title={messages.newTagFor(scope.kind)}
       submitLabel={messages.create}
       isPending={creation.isPending}
@@ -91,6 +93,7 @@ export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
   });
   return (
     <NameDialog
+      scope={scope}
       title={messages.renameTitle}
       submitLabel="Rename"
       name={tag.name}
@@ -144,6 +147,7 @@ export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
 }
 
 interface NameDialogProps {
+  scope: TagScope;
   title: string;
   submitLabel: string;
   name?: string;
@@ -155,10 +159,12 @@ interface NameDialogProps {
   children?: ReactNode;
 }
 
-function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }: NameDialogProps) {
+function NameDialog({ scope, title, submitLabel, name = '', isReady = true, ...props }: NameDialogProps) {
   const { isPending: isSending, error, onSubmit, onClose, children } = props;
   const [typed, setTyped] = useState(name);
+  const [submitted, setSubmitted] = useState('');
   const assessmentError = fieldErrorAt(error, 'assessment_id');
+  const conflict = { kind: scope.kind, organization: scope.organizationUid, search: submitted };
   return (
     <FormDialog
       title={title}
@@ -166,7 +172,10 @@ function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }:
       isPending={isSending}
       isDisabled={!isReady || typed.trim() === '' || typed.trim() === name}
       onClose={onClose}
-      onSubmit={() => onSubmit(typed.trim())}
+      onSubmit={() => {
+        setSubmitted(typed.trim());
+        onSubmit(typed.trim());
+      }}
     >
       <TextInput
         label="Name"
@@ -174,7 +183,23 @@ function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }:
         required
         maxLength={255}
         value={typed}
-        error={error !== null && assessmentError === undefined ? nameError(error) : undefined}
+        error={
+          error !== null &&
+          assessmentError === undefined && (
+            <>
+              {nameError(error)}{' '}
+              {error instanceof AssayError && error.status === 409 && (
+                <Anchor
+                  inherit
+                  onClick={onClose}
+                  renderRoot={(root) => <Link to="/tags" search={conflict} {...root} />}
+                >
+                  {messages.showConflict}
+                </Anchor>
+              )}
+            </>
+          )
+        }
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
       {children}
@@ -234,7 +259,7 @@ function fieldErrorAt(error: Error | null, name: string): string | undefined {
   return fieldError && toSentence(fieldError.message);
 }
 
-/** The error of the name, or of the request if the name is taken. */
+/** The error of the name, or of the request if the name is conflict. */
 function nameError(error: Error): string {
   const [fieldError] = error instanceof AssayError ? error.fieldErrors : [];
   return toSentence(fieldError?.message ?? errorText(error));

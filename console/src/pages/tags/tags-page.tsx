@@ -1,20 +1,23 @@
-import { Anchor, Box, Group, SegmentedControl, Select, Text, VisuallyHidden } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { Anchor, Button, Group, Menu, Select, Text, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { organizationsQuery } from '../../queries/organizations.ts';
 import { listAddress } from '../../queries/vulnerabilities.ts';
 import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
-import { IconAction, NewButton } from '../../components/page-actions.tsx';
+import { NewButton } from '../../components/page-actions.tsx';
+import { MoreMenu } from '../../components/more-menu.tsx';
+import { TabLinks } from '../../components/tab-links.tsx';
+import type { PagedList } from '../../queries/paged-list.ts';
+import type { Organization } from '../../../../client/src/openapi-types.ts';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { PageBar, PageLayout, ResultCount } from '../../components/page.tsx';
+import { PageLayout, ResultCount } from '../../components/page.tsx';
 import { TagDot } from '../../components/identity-marks.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.tsx';
+import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { currentUserQuery, useAssetPermissions, usePermissions } from '../../session/permissions.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
@@ -40,117 +43,140 @@ export function TagsPage() {
     enabled: user?.staff === true,
   });
   const organization = user?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
-  const changeSearch = (change: TagsSearch) =>
-    void navigate({ search: (previous) => parseTagsSearch({ ...previous, ...change }), replace: true });
+  if (user === undefined || organization === undefined) return <PageLayout title="Tags">{null}</PageLayout>;
+  return (
+    <Tags
+      scope={{ kind, organizationUid: organization }}
+      search={search}
+      organizations={user.staff ? visibleOrganizations : []}
+      onSearch={(change) =>
+        void navigate({ search: (previous) => parseTagsSearch({ ...previous, ...change }), replace: true })
+      }
+      canEdit={
+        kind === 'vulnerability'
+          ? permissions.allows('triage') || permissions.isWithoutRole
+          : kind === 'asset'
+            ? tag
+            : user.admin === true
+      }
+    />
+  );
+}
+
+interface TagsProps {
+  scope: TagScope;
+  search: string;
+  /** Those that staff choose from. */
+  organizations: readonly Organization[];
+  onSearch: (change: TagsSearch) => void;
+  canEdit: boolean;
+}
+
+function Tags({ scope, search, organizations, onSearch, canEdit }: TagsProps) {
+  const { kind, organizationUid } = scope;
+  const list = useTags(scope, search);
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const close = () => setDialog(undefined);
+  const create = () => setDialog({ kind: 'create' });
+  useShortcuts(canEdit ? { n: { label: messages.newTag, run: create } } : {});
+  const button = canEdit && <NewButton itemName="tag" onClick={create} />;
   return (
     <PageLayout
       title="Tags"
       fillsHeight
+      tabs={
+        <TabLinks
+          label={messages.kind}
+          tabs={KIND_OPTIONS.map(({ value, label }) => ({
+            label,
+            isCurrent: value === kind,
+            search: (previous) => ({ ...previous, kind: value }),
+          }))}
+        />
+      }
       actions={
-        user?.staff === true && (
-          <Select
-            size="xs"
-            aria-label="Organization"
-            searchable
-            limit={50}
-            allowDeselect={false}
-            value={organization ?? null}
-            data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
-            onChange={(uid) => uid !== null && changeSearch({ organization: uid })}
-          />
-        )
+        <>
+          {organizations.length > 0 && (
+            <Select
+              size="xs"
+              aria-label="Organization"
+              searchable
+              limit={50}
+              allowDeselect={false}
+              value={organizationUid}
+              data={organizations.map(({ uid, name }) => ({ value: uid, label: name }))}
+              onChange={(uid) => uid !== null && onSearch({ organization: uid })}
+            />
+          )}
+          <ResultCount list={list} />
+          {button}
+        </>
       }
       toolbar={
-        <SegmentedControl
-          className={classes.kinds}
-          aria-label={messages.kind}
-          value={kind}
-          data={KIND_OPTIONS}
-          onChange={(next) => changeSearch({ kind: next as TagKind })}
-        />
-      }
-    >
-      {user !== undefined && organization !== undefined && (
-        <TagTable
-          key={`${kind} ${organization}`}
-          scope={{ kind, organizationUid: organization }}
-          organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
-          search={search}
-          onSearch={(text) => changeSearch({ search: text })}
-          canEdit={
-            kind === 'vulnerability'
-              ? permissions.allows('triage') || permissions.isWithoutRole
-              : kind === 'asset'
-                ? tag
-                : user.admin === true
-          }
-        />
-      )}
-    </PageLayout>
-  );
-}
-
-interface TagTableProps {
-  scope: TagScope;
-  /** Set by staff. */
-  organizationId: number | undefined;
-  search: string;
-  onSearch: (search: string) => void;
-  canEdit: boolean;
-}
-
-function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTableProps) {
-  const { kind } = scope;
-  const list = useTags(scope, search);
-  const [current, setCurrent] = useState<number>();
-  const [dialog, setDialog] = useState<OpenDialog>();
-  const close = () => setDialog(undefined);
-  const columns = useMemo(() => columnsOf(kind, canEdit, setDialog), [kind, canEdit]);
-  const create = () => canEdit && setDialog({ kind: 'create' });
-  useShortcuts(canEdit ? { n: { label: messages.newTag, run: create } } : {});
-  const button = <NewButton itemName="tag" onClick={create} />;
-  return (
-    <>
-      <PageBar>
         <FilterBar
           filters={[]}
           values={{}}
           onChange={() => undefined}
           search={search}
-          onSearch={onSearch}
+          onSearch={(text) => onSearch({ search: text })}
           searchLabel={messages.search}
         >
-          <Box ml="auto">
-            <ResultCount list={list} />
-          </Box>
-          {canEdit && button}
+          {!canEdit && <DimmedText>{messages.readOnly[kind]}</DimmedText>}
         </FilterBar>
-        {!canEdit && <DimmedText mt="xs">{messages.readOnly[kind]}</DimmedText>}
-      </PageBar>
-      <DataTable
-        label={messages.listOf(kind)}
+      }
+    >
+      <TagTable
+        // Resets the current row.
+        key={`${kind} ${organizationUid}`}
+        kind={kind}
         list={list}
-        columns={columns}
-        rowId={({ key }) => key}
-        rowName={({ name }) => name}
-        current={current}
-        onCurrent={setCurrent}
+        onDialog={canEdit ? setDialog : undefined}
         empty={
           search !== '' ? (
-            <NoResults onClear={() => onSearch('')} label={messages.showAll} />
+            <NoResults onClear={() => onSearch({ search: '' })} label={messages.showAll} />
           ) : (
-            <EmptyState title={messages.noTags} action={canEdit && button}>
+            <EmptyState title={messages.noTags} action={button}>
               {messages.noTagsHint[kind]}
             </EmptyState>
           )
         }
       />
       {dialog?.kind === 'create' && (
-        <CreateTagDialog scope={scope} organizationId={organizationId} onClose={close} />
+        <CreateTagDialog
+          scope={scope}
+          organizationId={organizations.find(({ uid }) => uid === organizationUid)?.id}
+          onClose={close}
+        />
       )}
       {dialog?.kind === 'rename' && <RenameTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
       {dialog?.kind === 'delete' && <DeleteTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
-    </>
+    </PageLayout>
+  );
+}
+
+interface TagTableProps {
+  kind: TagKind;
+  list: PagedList<TagRow>;
+  /** Undefined without permission to edit tags. */
+  onDialog: ((dialog: OpenDialog) => void) | undefined;
+  empty: ReactNode;
+}
+
+function TagTable({ kind, list, onDialog, empty }: TagTableProps) {
+  const [current, setCurrent] = useState<number>();
+  const columns = useMemo(() => columnsOf(kind, onDialog), [kind, onDialog]);
+  return (
+    <DataTable
+      label={messages.listOf(kind)}
+      list={list}
+      columns={columns}
+      rowHeight={52}
+      rowId={({ key }) => key}
+      rowName={({ name }) => name}
+      current={current}
+      onCurrent={setCurrent}
+      empty={empty}
+    />
   );
 }
 
@@ -159,7 +185,7 @@ function TaggedLink({ kind, tag: { key, count } }: { kind: TagKind; tag: TagRow 
   const search = { tag_id: [Number(key)] };
   return (
     <Anchor
-      size="sm"
+      inherit
       renderRoot={(props) =>
         kind === 'asset' ? (
           <Link to="/assets" search={{ tagUid: [key] }} {...props} />
@@ -175,56 +201,49 @@ function TaggedLink({ kind, tag: { key, count } }: { kind: TagKind; tag: TagRow 
   );
 }
 
-function columnsOf(
-  kind: TagKind,
-  canEdit: boolean,
-  openDialog: (dialog: OpenDialog) => void,
-): Column<TagRow>[] {
+function columnsOf(kind: TagKind, onDialog: TagTableProps['onDialog']): Column<TagRow>[] {
+  const dot = ({ key, name }: TagRow) => <TagDot id={kind === 'asset' ? key : Number(key)} name={name} />;
+  const usedOn = (tag: TagRow) => (tag.count === 0 ? messages.unused : <TaggedLink kind={kind} tag={tag} />);
   return [
     {
       id: 'name',
       header: 'Name',
       width: 'minmax(70px, 1fr)',
-      cell: ({ key, name }) => <TagDot id={kind === 'asset' ? key : Number(key)} name={name} />,
+      cell: dot,
+      narrow: { cell: (tag) => <StackedCell secondary={usedOn(tag)}>{dot(tag)}</StackedCell> },
     },
-    {
-      id: 'count',
-      header: messages.usedOn,
-      width: '132px',
-      cell: (tag) =>
-        tag.count === 0 ? (
-          <Text span size="sm" c="dimmed">
-            Nothing
-          </Text>
-        ) : (
-          <TaggedLink kind={kind} tag={tag} />
-        ),
-    },
-    ...(canEdit ? [actionsColumn(openDialog)] : []),
+    { id: 'count', header: messages.usedOn, width: '132px', minTableWidth: 400, cell: usedOn },
+    ...(onDialog === undefined ? [] : [actionsColumn(onDialog)]),
   ];
 }
 
-function actionsColumn(openDialog: (dialog: OpenDialog) => void): Column<TagRow> {
+function actionsColumn(onDialog: (dialog: OpenDialog) => void): Column<TagRow> {
   return {
     id: 'actions',
-    header: 'Change',
-    width: '72px',
+    header: messages.actions,
+    hidesHeader: true,
+    width: '112px',
+    isNumeric: true,
     cell: (tag) =>
       tag.editable ? (
-        <Group gap={2} wrap="nowrap">
-          <IconAction
-            label={messages.rename(tag.name)}
-            icon={IconPencil}
-            onClick={() => openDialog({ kind: 'rename', tag })}
-          />
-          <IconAction
-            label={messages.remove(tag.name)}
-            icon={IconTrash}
-            onClick={() => openDialog({ kind: 'delete', tag })}
-          />
+        <Group gap={2} wrap="nowrap" justify="flex-end" className={classes.actions}>
+          <Button
+            size="xs"
+            variant="subtle"
+            color="gray"
+            aria-label={messages.rename(tag.name)}
+            onClick={() => onDialog({ kind: 'rename', tag })}
+          >
+            Rename
+          </Button>
+          <MoreMenu label={messages.more(tag.name)}>
+            <Menu.Item color="red" onClick={() => onDialog({ kind: 'delete', tag })}>
+              Delete
+            </Menu.Item>
+          </MoreMenu>
         </Group>
       ) : (
-        <Text span size="sm" c="dimmed" ml={6} title={messages.builtInHint}>
+        <Text span size="sm" c="dimmed" title={messages.builtInHint}>
           {messages.builtIn}
           <VisuallyHidden>: {messages.builtInHint}</VisuallyHidden>
         </Text>
