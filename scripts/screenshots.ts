@@ -1,10 +1,11 @@
 // Takes pictures of the console and the account pages with the demo data, light and dark.
-//   npm run screenshots                               those of the README, to docs/images
+//   npm run screenshots                               those of the README and of the tour, to docs/images
 //   npm run screenshots -- --all FOLDER               every page, 390, 1440 and 1920 pixels wide, to FOLDER
 //   npm run screenshots -- --all FOLDER --beside DIR  each to the left of DIR/NAME.html, a design of the page
 // Uses the Chromium or Chrome of the machine (ASSAY_TEST_BROWSER names another one).
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,50 +14,17 @@ import { parseArgs } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { DemoManifest } from '../src/demo/manifest.ts';
 import { findBrowser } from '../test/harness/browser-path.ts';
+import {
+  IMPORTED_ASSESSMENT,
+  type Picture,
+  PICTURES,
+  reportOf,
+  TOUR,
+  type Viewer,
+} from './screenshot-pages.ts';
 
-type User = 'admin' | 'member' | 'outsider' | 'staff';
 type ColorScheme = 'light' | 'dark';
 
-interface Picture {
-  /** The name of the file, and of the design. */
-  name: string;
-  /** The signed-in user; without one, the page is public. */
-  user?: User;
-  path: string;
-  /** Steps from the loaded page to the state of the picture. */
-  prepare?: (page: Page) => Promise<unknown>;
-}
-
-/** Opens the preview of the first row. */
-async function openPreview(page: Page): Promise<void> {
-  await page.locator('[id="row-0"] a').waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('o');
-  await page.locator('aside h2').waitFor();
-}
-
-const PICTURES: readonly Picture[] = [
-  { name: 'sign-in', path: '/sign-in' },
-  { name: 'home-customer', user: 'admin', path: '/' },
-  { name: 'home-staff', user: 'staff', path: '/' },
-  { name: 'vulnerabilities', user: 'admin', path: '/vulnerabilities', prepare: openPreview },
-  { name: 'vulnerabilities-staff', user: 'staff', path: '/vulnerabilities' },
-  { name: 'finding', user: 'staff', path: '/vulnerabilities/1' },
-  { name: 'finding-new', user: 'staff', path: '/vulnerabilities/new' },
-  { name: 'assessments', user: 'admin', path: '/assessments' },
-  { name: 'assessment', user: 'staff', path: '/assessments/acme-web-2026' },
-  { name: 'assets', user: 'admin', path: '/assets' },
-  { name: 'imports', user: 'admin', path: '/imports' },
-  { name: 'tags', user: 'admin', path: '/tags' },
-  { name: 'groups', user: 'admin', path: '/groups' },
-  { name: 'people', user: 'admin', path: '/people' },
-  { name: 'audit', user: 'admin', path: '/audit' },
-  { name: 'account', user: 'admin', path: '/account' },
-  { name: 'account-security', user: 'admin', path: '/account/security' },
-  { name: 'account-sessions', user: 'admin', path: '/account/sessions' },
-  { name: 'account-tokens', user: 'admin', path: '/account/tokens' },
-  { name: 'account-applications', user: 'admin', path: '/account/applications' },
-];
 const SIZES = [
   { width: 390, height: 844 },
   { width: 1440, height: 900 },
@@ -78,15 +46,16 @@ try {
   if (executablePath === undefined) throw new Error('No Chromium or Chrome was found on this machine.');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
+  importReports();
   const sessions = await signInAll(browser, baseURL);
-  const open = async (user: User | undefined, colorScheme: ColorScheme, viewport: (typeof SIZES)[number]) =>
+  const open: Open = async (viewer, colorScheme, viewport) =>
     browser.newContext({
       baseURL,
       colorScheme,
       viewport,
-      ...(user === undefined ? {} : { storageState: sessions[user] }),
+      ...(viewer === undefined ? {} : { storageState: sessions[viewer] }),
     });
-  if (all === undefined) await takeReadmePictures(open);
+  if (all === undefined) await takeDocsPictures(open);
   else await takeAllPictures(open, resolve(all), beside);
   await browser.close();
 } finally {
@@ -95,10 +64,29 @@ try {
 }
 
 type Open = (
-  user: User | undefined,
+  viewer: Viewer | undefined,
   colorScheme: ColorScheme,
   viewport: (typeof SIZES)[number],
 ) => Promise<BrowserContext>;
+
+/** Runs a command beside the server. */
+function assay(...args: string[]): string {
+  return execFileSync(process.execPath, [join(root, 'bin/assay.js'), ...args, '--data', data], {
+    encoding: 'utf8',
+  });
+}
+
+/** Imports a report and a later one, of which some findings are new and others gone. */
+function importReports(): void {
+  const path = join(data, 'app-scan.sarif');
+  for (const [from, to] of [
+    [0, 5],
+    [1, 6],
+  ] as const) {
+    writeFileSync(path, reportOf(from, to));
+    assay('import', 'sarif', path, '--assessment', IMPORTED_ASSESSMENT);
+  }
+}
 
 /** Waits until the server listens. */
 function addressOfServer(): Promise<string> {
@@ -111,40 +99,61 @@ function addressOfServer(): Promise<string> {
   });
 }
 
-/** @returns the cookies of a session of each user */
+/** @returns the cookies of a session of each viewer */
 async function signInAll(browser: Browser, baseURL: string) {
   const { users } = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
-  const signIn = async (user: User) => {
+  const enter = async (prepare: (page: Page) => Promise<unknown>) => {
     const context = await browser.newContext({ baseURL });
-    const page = await context.newPage();
-    const { email, password = '' } = users[user];
-    await page.goto('/sign-in');
-    await page.locator('[name=email]').fill(email);
-    await page.locator('[name=password]').fill(password);
-    await page.locator('[name=password]').press('Enter');
-    await page.waitForURL((url) => url.pathname !== '/sign-in');
+    await prepare(await context.newPage());
     const state = await context.storageState();
     await context.close();
     return state;
   };
+  const signIn = (user: 'admin' | 'member' | 'staff') =>
+    enter(async (page) => {
+      const { email, password = '' } = users[user];
+      await page.goto('/sign-in');
+      await page.locator('[name=email]').fill(email);
+      await page.locator('[name=password]').fill(password);
+      await page.locator('[name=password]').press('Enter');
+      await page.waitForURL((url) => url.pathname !== '/sign-in');
+    });
+  assay('organization', 'create', 'kestrel', '--name', 'Kestrel Rail');
+  const email = 'maren.vik@kestrelrail.example';
+  const invited = assay('user', 'create', '--email', email, '--organization', 'kestrel', '--admin', '--json');
+  const { invite_url: invitation } = JSON.parse(invited) as { invite_url: string };
   return {
     admin: await signIn('admin'),
     member: await signIn('member'),
-    outsider: await signIn('outsider'),
     staff: await signIn('staff'),
+    newcomer: await enter((page) => acceptInvitation(page, new URL(invitation))),
   };
 }
 
-async function takeReadmePictures(open: Open): Promise<void> {
+async function acceptInvitation(page: Page, { pathname, search, hash }: URL): Promise<void> {
+  await page.goto(`${pathname}${search}${hash}`);
+  await page.getByLabel('Your name').fill('Maren Vik');
+  await page.getByLabel('Choose a password').fill(randomUUID());
+  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await page.getByRole('heading', { name: 'Three steps to your first finding' }).waitFor();
+}
+
+/** Takes the pictures of the README in both colour schemes, and those of the tour. */
+async function takeDocsPictures(open: Open): Promise<void> {
   const folder = join(root, 'docs/images');
   mkdirSync(folder, { recursive: true });
-  for (const colorScheme of COLOR_SCHEMES) {
-    const context = await open('admin', colorScheme, { width: 1440, height: 810 });
+  const take = async (name: string, file: string, colorScheme: ColorScheme) => {
+    const picture = PICTURES.find((one) => one.name === name);
+    if (picture === undefined) throw new Error(`There is no picture ${name}.`);
+    const context = await open(picture.viewer, colorScheme, { width: 1280, height: 720 });
     const page = await context.newPage();
-    await show(page, { name: 'console', path: '/vulnerabilities', prepare: openPreview });
-    await page.screenshot({ path: join(folder, `console-${colorScheme}.png`) });
+    await show(page, picture);
+    await page.screenshot({ path: join(folder, file) });
     await context.close();
-  }
+  };
+  for (const colorScheme of COLOR_SCHEMES)
+    await take('vulnerabilities', `console-${colorScheme}.png`, colorScheme);
+  for (const name of TOUR) await take(name, `tour-${name}.png`, 'light');
 }
 
 async function takeAllPictures(open: Open, folder: string, designs: string | undefined): Promise<void> {
@@ -152,7 +161,7 @@ async function takeAllPictures(open: Open, folder: string, designs: string | und
   for (const viewport of SIZES)
     for (const colorScheme of COLOR_SCHEMES)
       for (const picture of PICTURES) {
-        const context = await open(picture.user, colorScheme, viewport);
+        const context = await open(picture.viewer, colorScheme, viewport);
         const page = await context.newPage();
         await show(page, picture);
         const path = join(folder, `${picture.name}-${viewport.width}-${colorScheme}.png`);
