@@ -290,7 +290,7 @@ describeInBrowser('Console: imports', () => {
     await start(page);
     await page.waitForURL(/\/imports\/\d+$/);
     await page.getByText('Waiting').waitFor();
-    await page.getByRole('link', { name: 'Imports', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Imports' }).click();
     const running = page.getByRole('region', { name: 'Running imports' });
     await running.getByText('Not started yet').waitFor();
     await running.getByRole('link', { name: 'report-plus-2.16.json' }).click();

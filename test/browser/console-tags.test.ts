@@ -17,7 +17,7 @@ describeInBrowser('Console: tags', () => {
 
   it('creates, renames, undoes, searches and deletes tags', async () => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [409] });
-    const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
+    const grid = page.getByRole('grid', { name: 'Tags of findings' });
     await grid.getByText('PCI DSS').waitFor();
     // A fixed tag has no buttons, and says why.
     await grid.getByRole('row', { name: /PCI DSS .* cannot be renamed or deleted/ }).waitFor();

@@ -310,7 +310,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await dialog.getByText(`${count} match, ${count} will change.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: `Edit ${count} findings` }).click();
-    await page.getByText(new RegExp(`^Pending fix: ${count} vulnerabilit(y|ies) updated`)).waitFor();
+    await page.getByText(new RegExp(`^Pending fix: ${count} findings? updated`)).waitFor();
     // The filters and the rows stay.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
     await rowsOf(page).first().getByText('Pending fix').waitFor();

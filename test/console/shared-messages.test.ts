@@ -12,7 +12,7 @@ describe('Messages of the console', () => {
   it.each([
     [commonMessages.list.selected(4), '4 selected'],
     [importMessages.result.assetsCreated(1), 'asset added'],
-    [tagMessages.tagged('vulnerability', 1), '1 vulnerability'],
+    [tagMessages.tagged('vulnerability', 1), '1 finding'],
     [tagMessages.removeWarning('asset', 3), 'It is removed from 3 assets. You cannot undo this.'],
     [groupMessages.bulk.submitRemove(1), 'Remove 1 person'],
     [groupMessages.add.submit(4), 'Add 4 people'],

@@ -14,7 +14,7 @@ interface MoreMenuProps {
 export const MoreMenu = ({ label = commonMessages.moreActions, children }: MoreMenuProps) => (
   <Menu position="bottom-end">
     <Menu.Target>
-      <ActionIcon variant="subtle" color="gray" size={32} aria-label={label} title={label}>
+      <ActionIcon data-more-actions variant="subtle" color="gray" size={32} aria-label={label} title={label}>
         <IconDots size={16} aria-hidden />
       </ActionIcon>
     </Menu.Target>

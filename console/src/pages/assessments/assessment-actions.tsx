@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
-import { IconDots, IconFileImport, IconPlus } from '@tabler/icons-react';
+import { Button, Menu } from '@mantine/core';
+import { IconFileImport, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import type { VersionedAssessment } from '../../queries/assessments.ts';
 import type { AssessmentState } from '../../queries/enums.ts';
+import { MoreMenu } from '../../components/more-menu.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { assessmentMessages as messages } from './messages.ts';
 
@@ -55,31 +56,24 @@ export function AssessmentActions({ assessment, onEdit, onDelete, onState }: Ass
         </Button>
       )}
       {(onEdit !== undefined || canDelete) && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" size={32} aria-label={messages.moreActions}>
-              <IconDots size={16} aria-hidden />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {onEdit !== undefined && (
-              <>
-                <Menu.Item onClick={onEdit}>Edit</Menu.Item>
-                {state !== 'completed' && (
-                  <Menu.Item onClick={() => onState('completed')}>{messages.complete}</Menu.Item>
-                )}
-                <Menu.Item onClick={() => onState(state === 'active' ? 'paused' : 'active')}>
-                  {state === 'active' ? messages.pause : messages.activate}
-                </Menu.Item>
-              </>
-            )}
-            {canDelete && (
-              <Menu.Item color="red" onClick={onDelete}>
-                Delete
+        <MoreMenu>
+          {onEdit !== undefined && (
+            <>
+              <Menu.Item onClick={onEdit}>Edit</Menu.Item>
+              {state !== 'completed' && (
+                <Menu.Item onClick={() => onState('completed')}>{messages.complete}</Menu.Item>
+              )}
+              <Menu.Item onClick={() => onState(state === 'active' ? 'paused' : 'active')}>
+                {state === 'active' ? messages.pause : messages.activate}
               </Menu.Item>
-            )}
-          </Menu.Dropdown>
-        </Menu>
+            </>
+          )}
+          {canDelete && (
+            <Menu.Item color="red" onClick={onDelete}>
+              Delete
+            </Menu.Item>
+          )}
+        </MoreMenu>
       )}
     </>
   );

@@ -49,7 +49,6 @@ export const assessmentMessages = {
   },
   import: 'Import',
   newFinding: 'New finding',
-  moreActions: 'More actions',
   pause: 'Pause',
   activate: 'Set to active',
 

@@ -166,9 +166,7 @@ function ImportFacts({ job }: { job: ImportJob }) {
       {options.carry && <DescriptionItem name="Decisions">{messages.carriedOver}</DescriptionItem>}
       <DescriptionItem name="Number">{importMessages.importName(job.id)}</DescriptionItem>
       {options.dry_run && <DescriptionItem name="Kind">{messages.dryRun}</DescriptionItem>}
-      <DescriptionItem name="SHA-256" wide>
-        {file.sha256}
-      </DescriptionItem>
+      <DescriptionItem name="SHA-256">{file.sha256}</DescriptionItem>
     </DescriptionList>
   );
 }

@@ -3,10 +3,10 @@ import { pluralize } from '../../components/pluralize.ts';
 
 type ByKind = Readonly<Record<TagKind, string>>;
 
-const SINGULAR: ByKind = { vulnerability: 'vulnerability', assessment: 'assessment', asset: 'asset' };
-const PLURAL: ByKind = { vulnerability: 'vulnerabilities', assessment: 'assessments', asset: 'assets' };
+const SINGULAR: ByKind = { vulnerability: 'finding', assessment: 'assessment', asset: 'asset' };
+const PLURAL: ByKind = { vulnerability: 'findings', assessment: 'assessments', asset: 'assets' };
 
-const pluralizeTagged = (kind: TagKind, count: number) => pluralize(count, SINGULAR[kind], PLURAL[kind]);
+const pluralizeTagged = (kind: TagKind, count: number) => pluralize(count, SINGULAR[kind]);
 
 /** Strings of the tags page. */
 export const tagMessages = {
@@ -22,14 +22,13 @@ export const tagMessages = {
   builtIn: 'Built in',
   builtInHint: 'Built-in tags cannot be renamed or deleted.',
   readOnly: {
-    vulnerability: 'Your roles do not permit to create, rename and delete tags of vulnerabilities.',
+    vulnerability: 'Your roles do not permit to create, rename and delete tags of findings.',
     assessment: 'Only admins can create, rename and delete tags of assessments.',
     asset: 'You do not have permission to create, rename and delete tags of assets.',
   } satisfies Record<TagKind, string>,
   noTags: 'No tags yet',
   noTagsHint: {
-    vulnerability:
-      'Use tags to group vulnerabilities across assessments, for example by team, cause or customer.',
+    vulnerability: 'Use tags to group findings across assessments, for example by team, cause or customer.',
     assessment: 'Use tags to group assessments, for example by quarter, contract or client.',
     asset: 'Use tags to group assets, for example those that face the internet or handle payment data.',
   } satisfies ByKind,

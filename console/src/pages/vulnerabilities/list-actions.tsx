@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
-import { IconDots, IconDownload } from '@tabler/icons-react';
+import { Button, Menu } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { parseVulnerabilityListParams, type VulnerabilityListParams } from '../../app/search-params.ts';
 import { WideText } from '../../components/page-actions.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
 import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
+import { MoreMenu } from '../../components/more-menu.tsx';
 import { usePermissions } from '../../session/permissions.ts';
 import { searchOfTab } from './list-tabs.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -49,22 +50,15 @@ export function ListActions({ params, total, onParams }: ListActionsProps) {
         </Menu.Dropdown>
       </Menu>
       {canEditAll && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" size={32} aria-label={messages.moreActions}>
-              <IconDots size={16} aria-hidden />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item
-              // The server compares the number that the user saw with the number of matches.
-              disabled={total === undefined || total === 0}
-              onClick={() => setEditedTotal(total)}
-            >
-              {messages.editAll(total)}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <MoreMenu>
+          <Menu.Item
+            // The server compares the number that the user saw with the number of matches.
+            disabled={total === undefined || total === 0}
+            onClick={() => setEditedTotal(total)}
+          >
+            {messages.editAll(total)}
+          </Menu.Item>
+        </MoreMenu>
       )}
       <Suspense>
         {format !== undefined && (

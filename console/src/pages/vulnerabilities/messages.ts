@@ -36,7 +36,6 @@ export const vulnerabilityListMessages = {
   allClosed: (total: number) =>
     total === 1 ? 'The only finding is closed.' : `All ${total.toLocaleString()} findings are closed.`,
   showClosed: 'Show closed',
-  moreActions: 'More actions',
   editKinds: {
     status: 'Status',
     severity: 'Severity',
