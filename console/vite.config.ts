@@ -66,6 +66,9 @@ const OF_LISTS = /@tanstack\/(react-)?virtual/;
 /** Those that only forms and dialogs take. */
 const OF_FORMS =
   /\/(fast-deep-equal|klona|@mantine\/form|@mantine\/core\/esm\/components\/(FileInput|NumberInput|Progress|Select|Switch|Table|Tabs|TagsInput|Textarea))\//;
+/** Of the console's own modules, those that most pages take. */
+const OF_MOST_PAGES =
+  /console\/src\/(app|session|queries|components\/(assessment-name|due-date|fill-sentence|identity-marks|labelled-mark|marks|messages|more-menu|next-step-messages|notifications|page|page-actions|tab-links|time|vulnerability-pills)\.)/;
 
 const isOfEveryPage = (id: string) => id.includes('node_modules') && !OF_LISTS.test(id) && !OF_FORMS.test(id);
 
@@ -97,6 +100,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'packages', test: isOfEveryPage, minShareCount: 3, priority: 1 },
+            { name: 'app', test: OF_MOST_PAGES, minShareCount: 8 },
             { name: 'list-packages', test: OF_LISTS },
             { name: 'form-packages', test: OF_FORMS },
           ],

@@ -253,16 +253,23 @@ describeInBrowser('Console: imports', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await selectAssessment(page, 'Web programme 2026');
+    const show = (name: string) =>
+      page.getByRole('list', { name: 'Files' }).getByRole('button', { name }).click();
     await card(page, 'notes.txt').getByText('has an unrecognised format').waitFor();
+    await show('broken.xml');
     await card(page, 'broken.xml')
       .getByText(/Invalid report, first at (line|byte) \d+/)
       .waitFor();
     await expectAccessible(page, page.getByRole('main'));
     await drop(valid);
-    await page.getByRole('button', { name: 'Remove notes.txt' }).click();
     await page.getByRole('button', { name: 'Remove broken.xml' }).click();
+    await show('notes.txt');
+    await page.getByRole('button', { name: 'Remove notes.txt' }).click();
     await page.getByRole('button', { name: 'Import 2 reports into Web programme 2026' }).click();
-    for (const { name } of valid) await card(page, name).getByText('Imported', { exact: true }).waitFor();
+    for (const { name } of valid) {
+      await show(name);
+      await card(page, name).getByText('Imported', { exact: true }).waitFor();
+    }
     expect(streams).toBeGreaterThan(0);
     expect(await assay.call('admin', 'GET', '/v1/imports?page[size]=2&filter[dry_run]=false')).toEqual(
       valid.map(() =>

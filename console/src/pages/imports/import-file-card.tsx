@@ -18,6 +18,7 @@ import { PreviewSentence, ResultSentence } from './import-sentence.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { Warning } from '../../components/section.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
+import { outcomeText } from './outcome.ts';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
@@ -30,6 +31,8 @@ export interface CardState {
   lacksAssessment: boolean;
   /** How many findings the import would change. */
   changes: number;
+  /** The changes of the preview or of the import, or its progress. */
+  summary: string;
   /** The id of the import, once it has been uploaded. */
   importId: number | undefined;
 }
@@ -69,6 +72,7 @@ export function ImportFileCard({
     started: run !== undefined,
     lacksAssessment: !hasAssessment && (!isReady || isAssessmentError(dryRun?.error)),
     changes: result === null ? 0 : result.findings_created + result.findings_reopened + result.findings_gone,
+    summary: summaryOf(run ?? dryRun, run !== undefined),
     importId: run?.job?.id,
   };
   useEffect(() => {
@@ -87,7 +91,7 @@ export function ImportFileCard({
   const isRemovable =
     run === undefined || run.error !== undefined || (run.job !== undefined && isFinished(run.job));
   return (
-    <article className={classes.report} aria-label={file.name}>
+    <article aria-label={file.name}>
       <div className={classes.file}>
         <IconFileDescription size={20} stroke={1.75} aria-hidden />
         <span className={classes.name}>
@@ -140,6 +144,13 @@ export function ImportFileCard({
       </div>
     </article>
   );
+}
+
+function summaryOf(run: ImportRun | undefined, isImport: boolean): string {
+  if (run === undefined) return '';
+  if (run.error !== undefined) return messages.rejected;
+  if (run.job === undefined) return isImport ? messages.starting : messages.previewing;
+  return outcomeText(run.job);
 }
 
 /** The progress of an upload; then `next` while the server responds. */

@@ -135,6 +135,7 @@ export const importMessages = {
   bar: {
     title: 'Import a report',
     addFiles: 'Add files',
+    files: 'Files',
     assessmentMissing: 'Choose an assessment',
     changes: (count: number) =>
       count === 0

@@ -14,6 +14,7 @@ import { type CardState, ImportFileCard } from './import-file-card.tsx';
 import { DEFAULT_SETTINGS, ImportOptions } from './import-options.tsx';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
+import { ReportList } from './report-list.tsx';
 
 const messages = importMessages.bar;
 
@@ -45,6 +46,8 @@ export function NewImports({ files, assessmentUid, onAdd, onRemove }: NewImports
   const isReady =
     settings.assessmentUid !== null ||
     (user?.admin === true && (!user.staff || settings.organizationUid !== null));
+  const [selectedId, setSelectedId] = useState<number>();
+  const shownId = (files.find(({ id }) => id === selectedId) ?? files[0])?.id;
   const shown = files.flatMap(({ id }) => states[id] ?? []);
   const startable = shown.filter(({ canStart }) => canStart).length;
   const allStarted = shown.length > 0 && shown.every(({ started }) => started);
@@ -81,17 +84,20 @@ export function NewImports({ files, assessmentUid, onAdd, onRemove }: NewImports
               )
             }
           >
-            {files.map(({ id, file }) => (
-              <ImportFileCard
-                key={id}
-                file={file}
-                settings={settings}
-                isReady={isReady}
-                startAll={startAll}
-                onRemove={() => onRemove([id])}
-                onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
-              />
-            ))}
+            <ReportList files={files} states={states} shown={shownId} onShow={setSelectedId}>
+              {files.map(({ id, file }) => (
+                <div key={id} hidden={id !== shownId}>
+                  <ImportFileCard
+                    file={file}
+                    settings={settings}
+                    isReady={isReady}
+                    startAll={startAll}
+                    onRemove={() => onRemove([id])}
+                    onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
+                  />
+                </div>
+              ))}
+            </ReportList>
           </Columns>
         </div>
         <div className={classes.bottom}>

@@ -24,7 +24,7 @@ const WIDE_TABLE = 860;
 /** Pixels of a table in which the number, the due date and the age have room. */
 const MIN_WIDTH_OF_DETAILS = 600;
 /** In windows that match, a row has all in one cell. */
-const PHONE = '(max-width: 600px)';
+const PHONE = '(max-width: 599px)';
 
 function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
   const client = useQueryClient();
@@ -106,21 +106,28 @@ const titleColumn = (
   },
 });
 
-const statusColumn: Column<VulnerabilityRow> = {
-  id: 'status',
-  header: 'Status',
-  width: '156px',
-  sort: 'status_id',
-  cell: (row) => <Status row={row} />,
-  narrow: {
-    below: WIDE_TABLE,
-    width: '20px',
-    hidesHeader: true,
-    cell: ({ status_id: id }) => <StatusMark id={id} />,
-  },
+const assigneeColumn: Column<VulnerabilityRow> = {
+  id: 'assignee',
+  header: 'Assignee',
+  width: '22px',
+  hidesHeader: true,
+  cell: ({ assignee }) => <PersonMark person={assignee} />,
 };
 
 const COLUMNS: readonly Column<VulnerabilityRow>[] = [
+  {
+    id: 'status',
+    header: 'Status',
+    width: '156px',
+    sort: 'status_id',
+    cell: (row) => <Status row={row} />,
+    narrow: {
+      below: WIDE_TABLE,
+      width: '20px',
+      hidesHeader: true,
+      cell: ({ status_id: id }) => <StatusMark id={id} />,
+    },
+  },
   {
     id: 'tags',
     header: 'Tags',
@@ -143,13 +150,7 @@ const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     minTableWidth: MIN_WIDTH_OF_DETAILS,
     cell: (row) => <DueDate vulnerability={row} />,
   },
-  {
-    id: 'assignee',
-    header: 'Assignee',
-    width: '22px',
-    hidesHeader: true,
-    cell: ({ assignee }) => <PersonMark person={assignee} />,
-  },
+  assigneeColumn,
   {
     id: 'reported',
     header: messages.columns.age,
@@ -241,12 +242,13 @@ export function useVulnerabilityTable({ isOfOneAssessment = false, matches = mat
       isOfOneAssessment,
       matches,
     };
+    const title = titleColumn(isCompact, isPhone, context);
+    if (isPhone) return [severityColumn, title, assigneeColumn];
     return [
       numberColumn,
       severityColumn,
-      titleColumn(isCompact, isPhone, context),
+      title,
       ...(isCompact && !isOfOneAssessment ? [assessmentColumn] : []),
-      ...(isPhone ? [] : [statusColumn]),
       ...COLUMNS,
     ];
   }, [organizations, isCompact, isPhone, isOfOneAssessment, matches]);
