@@ -8,9 +8,13 @@ import { median, progress } from './measure.ts';
 import { startAssay } from './processes.ts';
 
 const VISITS = 5;
+/** Milliseconds at 60 frames a second, as browsers round them. */
+const TWO_FRAMES = 33.4;
 const SEARCHES = ['input 4711', 'input 77', 'shop 9999', 'tag 7', 'large0 3'];
 const CHANGES = 9;
 const PATH = '/vulnerabilities';
+/** The list of all findings, also of closed ones. */
+const ALL = `${PATH}?phase=%5B%22new%22%2C%22open%22%2C%22closed%22%5D`;
 
 /** One line of the report. */
 interface Measurement {
@@ -42,6 +46,8 @@ async function main(): Promise<void> {
     const { page } = await visit(browser, origin);
     progress('searching');
     await measureSearches(page);
+    progress('searching in the command palette');
+    await measurePalette(page);
     progress('changing statuses');
     await measureChanges(page);
     progress(`scrolling ${count.toLocaleString('en')} rows`);
@@ -64,7 +70,7 @@ interface Visit {
   page: Page;
   /** Milliseconds from the click on "Sign in" until a row is readable. */
   time: number;
-  /** Bytes of JavaScript, as transferred. */
+  /** Bytes of JavaScript of the console, compressed. */
   script: number;
 }
 
@@ -74,13 +80,9 @@ async function visit(browser: Browser, origin: string): Promise<Visit> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
-  const scripts = new Set<string>();
   let script = 0;
-  session.on('Network.responseReceived', ({ requestId, type }) => {
-    if (type === 'Script') scripts.add(requestId);
-  });
-  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (scripts.has(requestId)) script += encodedDataLength;
+  session.on('Network.responseReceived', ({ type, response: { url, headers } }) => {
+    if (type === 'Script' && url.includes('/console/')) script += Number(headers['content-length']);
   });
   await page.addInitScript(`
     const check = () => {
@@ -114,20 +116,27 @@ async function measureVisits(browser: Browser, origin: string): Promise<void> {
       name: 'sign-in to first readable page, median',
       value: median(visits.map(({ time }) => time)),
       unit: 'ms',
-      target: 1_000,
+      target: 700,
     },
     {
       name: 'JavaScript of the first page, compressed',
       value: Math.max(...visits.map(({ script }) => script)) / 1_000,
       unit: 'kB',
-      target: 250,
+      target: 230,
     },
   );
 }
 
+/** Milliseconds. */
+const MAX_WAIT = 30_000;
+
 /** Waits until an expression is true. Playwright's own waiting would violate the page's Content-Security-Policy. */
 async function until(page: Page, expression: string): Promise<void> {
-  while (!(await page.evaluate<boolean>(expression))) await new Promise((resolve) => setTimeout(resolve, 15));
+  const deadline = Date.now() + MAX_WAIT;
+  while (!(await page.evaluate<boolean>(expression))) {
+    if (Date.now() > deadline) throw new Error(`Not true after ${MAX_WAIT} ms: ${expression}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
 }
 
 /** Types search terms and measures the time from the last letter until the matching rows are shown. */
@@ -146,7 +155,7 @@ async function measureSearches(page: Page): Promise<void> {
     await page.getByRole('searchbox').pressSequentially(text.slice(0, -1), { delay: 60 });
     await page.evaluate(`
       window.typedAt = undefined;
-      document.querySelector('#search').addEventListener('input', (event) => {
+      document.querySelector('input[type=search]').addEventListener('input', (event) => {
         window.typedAt = event.timeStamp;
         const check = () => {
           if (${isShown(text)}) requestAnimationFrame(() => { window.took = performance.now() - window.typedAt; });
@@ -165,10 +174,41 @@ async function measureSearches(page: Page): Promise<void> {
   await page.getByRole('searchbox').fill('');
   await until(page, `!location.search.includes('search')`);
   addMeasurements(
-    { name: 'last letter of a search to its rows, median', value: median(times), unit: 'ms', target: 150 },
-    { name: 'slowest search', value: Math.max(...times), unit: 'ms', target: 150 },
-    { name: 'search for a word in every row', value: common, unit: 'ms', target: 150 },
+    { name: 'last letter of a search to its rows, median', value: median(times), unit: 'ms', target: 120 },
+    { name: 'slowest search', value: Math.max(...times), unit: 'ms', target: 120 },
+    { name: 'search for a word in every row', value: common, unit: 'ms', target: 120 },
   );
+}
+
+/** Types search terms into the command palette and measures the time from the last letter until a finding is shown. */
+async function measurePalette(page: Page): Promise<void> {
+  const times: number[] = [];
+  for (const text of SEARCHES) {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').pressSequentially(text.slice(0, -1), { delay: 60 });
+    await page.evaluate(`
+      window.took = undefined;
+      document.addEventListener('keydown', (event) => {
+        const check = () => {
+          const isSettled = document.querySelector('[role="dialog"] [role="status"]').textContent !== 'Searching';
+          if (isSettled && document.querySelector('[role="option"][href^="/vulnerabilities/"]') !== null)
+            requestAnimationFrame(() => { window.took = performance.now() - event.timeStamp; });
+          else requestAnimationFrame(check);
+        };
+        requestAnimationFrame(check);
+      }, { once: true, capture: true });`);
+    await page.keyboard.press(text.at(-1) ?? '');
+    await until(page, 'window.took !== undefined');
+    times.push(await page.evaluate<number>('window.took'));
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox').waitFor({ state: 'hidden' });
+  }
+  addMeasurements({
+    name: 'last letter in the command palette to its findings, median',
+    value: median(times),
+    unit: 'ms',
+    target: 100,
+  });
 }
 
 /** Sets the status of rows by keyboard and measures the time until the row shows it. */
@@ -181,7 +221,7 @@ async function measureChanges(page: Page): Promise<void> {
     await page.locator('[role="row"][data-current]').waitFor();
     const before = await page.evaluate<string>(`document.querySelector('[data-current]').textContent`);
     await page.keyboard.press('s');
-    await page.getByRole('menuitem').first().waitFor();
+    await page.getByRole('dialog').getByText('Fix in progress').waitFor();
     await page.evaluate(`
       window.took = undefined;
       document.addEventListener('keydown', (event) => {
@@ -193,7 +233,7 @@ async function measureChanges(page: Page): Promise<void> {
         };
         requestAnimationFrame(check);
       }, { once: true, capture: true });`);
-    await page.keyboard.press(before.includes('Fix In Progress') ? '2' : '3');
+    await page.keyboard.press(before.includes('Fix in progress') ? '2' : '3');
     await until(page, 'window.took !== undefined');
     times.push(await page.evaluate<number>('window.took'));
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -216,7 +256,7 @@ interface Scrolling {
 
 /** Scrolls to the last row by one and a half viewports per frame, which is as far as the rendered rows reach. */
 async function measureScrolling(page: Page, count: number): Promise<void> {
-  await page.goto(PATH);
+  await page.goto(ALL);
   await page.locator('[role="row"] a').first().waitFor();
   const result = await page.evaluate<Scrolling>(`new Promise((resolve) => {
     const scroller = document.querySelector('[role="grid"]');
@@ -234,6 +274,7 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
       let complete = true;
       for (const row of rows) {
         const link = row.querySelector('a');
+        if (row.querySelector('[aria-expanded]') !== null) continue;
         if (link !== null) seen.add(link.getAttribute('href'));
         else if (row.getAttribute('aria-rowindex') !== '1') complete = false;
       }
@@ -252,7 +293,7 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
       name: `frame time while scrolling ${count.toLocaleString('en')} rows in ${result.seconds.toFixed(0)} s, p95`,
       value: frames[Math.floor(frames.length * 0.95)] ?? 0,
       unit: 'ms',
-      target: 50,
+      target: TWO_FRAMES,
     },
     { name: 'frame time, p99', value: frames[Math.floor(frames.length * 0.99)] ?? 0, unit: 'ms', target: 50 },
     { name: 'most rows in the document', value: result.mostRows, unit: 'rows', target: 200 },

@@ -88,7 +88,7 @@ describeInBrowser('Console: long lists', () => {
     await page.keyboard.press('Home');
     await waitForCurrent(page, 1);
     await page.keyboard.press('?');
-    await page.getByRole('row', { name: 'End Last vulnerability' }).waitFor();
+    await page.getByRole('row', { name: 'End Last finding' }).waitFor();
     await page.keyboard.press('Escape');
     // In a text field, they move the cursor.
     await page.getByRole('searchbox').press('End');

@@ -62,7 +62,7 @@ export function FilterBar({
 }
 
 /** Milliseconds from the last keystroke to the search. */
-const SEARCH_DEBOUNCE = 30;
+const SEARCH_DEBOUNCE = 10;
 
 function SearchBox({
   label,

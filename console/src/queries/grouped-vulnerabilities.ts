@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import { api, type CursorPage } from './client.ts';
@@ -10,7 +10,6 @@ import {
   VULNERABILITIES_KEY,
   type VulnerabilityRow,
   type VulnerabilitySearch,
-  vulnerabilityTotalQuery,
 } from './vulnerabilities.ts';
 
 /** The groupings of a list. Assignee and asset are missing: the API has no filter for vulnerabilities without one. */
@@ -19,7 +18,6 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 /** A severity, the id of a status, or the uid of an assessment. */
 type GroupId = string;
-
 /** Rows with the same value. */
 export interface RowGroup {
   id: GroupId;
@@ -76,12 +74,12 @@ interface Position {
 
 const FIRST_POSITION: Position = { group: 0, after: '', read: 0 };
 
-interface CountedGroup {
-  id: GroupId;
-  count: number;
-}
+type CountedGroup = Pick<RowGroup, 'id' | 'count'>;
 
-/** Lists vulnerabilities by group, one group after the other, each in the order of the search. */
+/**
+ * Lists vulnerabilities by group, one group after the other, each in the order of the search. Results of a text search
+ * are grouped only if one page has them all: to count each group would take longer than to search.
+ */
 export function useGroupedVulnerabilities(search: VulnerabilitySearch, grouping: Grouping): GroupedList {
   const client = useQueryClient();
   const ids = useGroupIds(grouping, search);
@@ -89,41 +87,42 @@ export function useGroupedVulnerabilities(search: VulnerabilitySearch, grouping:
   const isGrouped = ids !== undefined && ids.length > 0;
   const countsQuery = queryOptions({
     queryKey: [...key, 'counts'],
-    queryFn: () => countGroups(client, search, grouping, ids ?? []),
-    enabled: isGrouped,
+    queryFn: ({ signal }) => countGroups(search, grouping, ids ?? [], signal),
+    enabled: isGrouped && search.search === undefined,
     // A list is consistent with the counts of its beginning.
     staleTime: Infinity,
   });
-  const reader = isGrouped
-    ? createGroupReader(search, grouping, {
-        read: () => client.fetchQuery(countsQuery),
-        write: (groups) => void client.setQueryData(countsQuery.queryKey, groups),
-      })
-    : undefined;
+  const counts: GroupCounts = {
+    read: () => client.fetchQuery(countsQuery),
+    write: (groups) => void client.setQueryData(countsQuery.queryKey, groups),
+  };
   const list = usePagedList<VulnerabilityRow>({
     key,
-    ...(reader ?? fetchVulnerabilities(search)),
+    ...(!isGrouped
+      ? fetchVulnerabilities(search)
+      : search.search === undefined
+        ? createGroupReader(search, grouping, ids[0] ?? '', counts)
+        : createSearchReader(search, grouping, ids)),
     isEnabled: ids !== undefined,
   });
   const { data: counted } = useQuery(countsQuery);
   const groups = useMemo(
-    () => (counted === undefined || list.isPlaceholder ? [] : layOut(list, counted)),
+    () => (list.isPlaceholder ? [] : layOut(list, counted ?? countLoaded(list))),
     [list, counted],
   );
   return { list, groups };
 }
 
 async function countGroups(
-  client: QueryClient,
   search: VulnerabilitySearch,
   grouping: Grouping,
   ids: readonly GroupId[],
+  signal: AbortSignal,
 ): Promise<CountedGroup[]> {
-  const { sort: _, ...filters } = search;
   const groups = await Promise.all(
     ids.map(async (id) => ({
       id,
-      count: await client.fetchQuery(vulnerabilityTotalQuery({ ...filters, ...groupFilter(grouping, id) })),
+      count: await fetchVulnerabilities({ ...search, ...groupFilter(grouping, id) }).fetchTotal(signal),
     })),
   );
   return groups.filter(({ count }) => count > 0);
@@ -136,10 +135,15 @@ interface GroupCounts {
 }
 
 /** Reads pages of the rows of all groups. */
-function createGroupReader(search: VulnerabilitySearch, grouping: Grouping, counts: GroupCounts) {
+function createGroupReader(
+  search: VulnerabilitySearch,
+  grouping: Grouping,
+  firstId: GroupId,
+  counts: GroupCounts,
+) {
   const total = (groups: readonly CountedGroup[]) => groups.reduce((sum, { count }) => sum + count, 0);
   const read = async (
-    { id }: CountedGroup,
+    { id }: Pick<CountedGroup, 'id'>,
     page: { after?: string; number?: number; size: number },
     signal: AbortSignal,
   ) => {
@@ -149,12 +153,23 @@ function createGroupReader(search: VulnerabilitySearch, grouping: Grouping, coun
   };
 
   /** Reads the rows after a position. Groups that have changed since they were counted leave no gap. */
-  async function readFrom(start: Position, groups: readonly CountedGroup[], signal: AbortSignal) {
+  async function readFrom(
+    start: Position,
+    groups: readonly CountedGroup[],
+    signal: AbortSignal,
+    beginning?: ReturnType<typeof read>,
+  ) {
     const rows: VulnerabilityRow[] = [];
     let at: Position | undefined = start;
     while (at !== undefined && rows.length < PAGE_SIZE) {
       const slices = planSlices(at, groups, PAGE_SIZE - rows.length);
-      const pages = await Promise.all(slices.map(({ group, ...page }) => read(group, page, signal)));
+      const pages = await Promise.all(
+        slices.map(({ group, ...page }, index) =>
+          beginning !== undefined && at === start && index === 0 && group.id === firstId
+            ? beginning
+            : read(group, page, signal),
+        ),
+      );
       let group: number = at.group;
       let alreadyRead: number = at.read;
       at = undefined;
@@ -193,22 +208,45 @@ function createGroupReader(search: VulnerabilitySearch, grouping: Grouping, coun
     return { rows: parts.flat(), next: undefined };
   }
 
+  const withTotal = async (page: Omit<CursorPage<VulnerabilityRow>, 'total'>) => ({
+    ...page,
+    total: total(await counts.read()),
+  });
   return {
     async fetchPage(
       cursor: string,
       signal: AbortSignal,
       number?: number,
     ): Promise<CursorPage<VulnerabilityRow>> {
-      const groups = await counts.read();
-      const start = cursor === '' ? FIRST_POSITION : (JSON.parse(cursor) as Position);
-      const page =
-        number === undefined
-          ? await readFrom(start, groups, signal)
-          : await readNumbered(number, groups, signal);
-      return { ...page, total: total(await counts.read()) };
+      if (number !== undefined) return withTotal(await readNumbered(number, await counts.read(), signal));
+      if (cursor !== '')
+        return withTotal(await readFrom(JSON.parse(cursor) as Position, await counts.read(), signal));
+      // Most lists begin with rows of the first group: reads them while the groups are counted.
+      const beginning = read({ id: firstId }, { size: PAGE_SIZE }, signal);
+      const [groups] = await Promise.all([counts.read(), beginning]);
+      return withTotal(await readFrom(FIRST_POSITION, groups, signal, beginning));
     },
     fetchTotal: async () => total(await counts.read()),
   };
+}
+
+const groupOf = (grouping: Grouping, row: VulnerabilityRow): GroupId =>
+  grouping === 'severity' ? row.severity : grouping === 'status' ? String(row.status_id) : row.assessment_id;
+
+/** Reads the results of a text search, and groups them if the first page has them all. */
+function createSearchReader(search: VulnerabilitySearch, grouping: Grouping, ids: readonly GroupId[]) {
+  const reader = fetchVulnerabilities(search);
+  const fetchPage: typeof reader.fetchPage = async (cursor, signal, number) => {
+    const page = await reader.fetchPage(cursor, signal, number);
+    const rows = ids.flatMap((id) =>
+      page.rows.filter((row) => groupOf(grouping, row) === id).map((row) => ({ ...row, group: id })),
+    );
+    const isBeginning = cursor === '' && number === undefined;
+    return isBeginning && page.next === undefined && rows.length === page.rows.length
+      ? { ...page, rows }
+      : page;
+  };
+  return { ...reader, fetchPage };
 }
 
 /** @returns the parallel requests that read the next `size` rows */
@@ -235,6 +273,17 @@ function slicesBetween(from: number, to: number, groups: readonly CountedGroup[]
     start += group.count;
     return first < last ? [{ group, first, last }] : [];
   });
+}
+
+/** @returns the groups of a list whose rows have all loaded */
+function countLoaded({ rowAt, total }: PagedList<VulnerabilityRow>): CountedGroup[] {
+  const counts = new Map<GroupId, number>();
+  for (let index = 0; index < total && index < PAGE_SIZE; index += 1) {
+    const id = rowAt(index)?.group;
+    if (id === undefined) return [];
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return [...counts].map(([id, count]) => ({ id, count }));
 }
 
 /** @returns the groups with the indexes of their first rows: where rows have loaded by them, else by the counts */

@@ -10,7 +10,7 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
 import { isDismissal, maySetStatus, statusName } from '../../queries/statuses.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
@@ -284,6 +284,8 @@ interface OptionMenuProps {
 /** A menu whose options are selected by number key, arrow keys or click. */
 function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
+  // The dialog moves the focus once it has opened, which is too late for a number that is pressed at once.
+  useLayoutEffect(() => list.current?.querySelector('button')?.focus(), []);
   const handleKey = (event: KeyboardEvent) => {
     const option = options.find(({ shortcut }) => shortcut === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
