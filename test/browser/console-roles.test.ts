@@ -184,6 +184,7 @@ describeInBrowser('Console: roles', () => {
     await page.getByRole('menuitem', { name: 'Create similar' }).waitFor();
     expect(await page.getByRole('menuitem', { name: 'Edit title' }).count()).toBe(0);
     await page.keyboard.press('Escape');
+    await page.getByRole('menuitem').first().waitFor({ state: 'detached' });
     expect(await statusOptions(page)).toHaveLength(9);
     await expectAccessibleInAllViews(page);
     await page.goto(`/vulnerabilities/${ofStaff}/edit`);
