@@ -83,27 +83,27 @@ describeInBrowser('Console: assets', () => {
     await expect.poll(() => tags.getByText('looked at together').count()).toBe(0);
   });
 
-  it('adds an asset to a listing with scope rules, edits and removes them', async () => {
+  it('adds an asset to a scope with scope rules, edits and removes them', async () => {
     const { host } = assay.demo().assets;
     const page = await assay.enter('admin', `/assets/${host}`);
     const listings = page.getByRole('region', { name: 'Scopes' });
-    await listings.getByRole('button', { name: 'Add to a listing' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Edit listing' });
-    await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
+    await listings.getByRole('button', { name: 'Add to a scope' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit scope' });
+    await dialog.getByRole('combobox', { name: 'Assessment' }).fill('Driver');
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await dialog.getByRole('textbox', { name: 'Scope rules' }).fill('Reads alone\nNo load');
-    await dialog.getByRole('button', { name: 'Add to listing' }).click();
-    await page.getByText('1 asset added to acme-mobile-2026').waitFor();
+    await dialog.getByRole('button', { name: 'Add to scope' }).click();
+    await page.getByText('1 asset added to the scope of Driver apps 2026').waitFor();
     await listings.getByRole('link', { name: 'Driver apps 2026' }).waitFor();
-    const rules = listings.getByRole('list', { name: 'Scope rules of acme-mobile-2026' });
+    const rules = listings.getByRole('list', { name: 'Scope rules of Driver apps 2026' });
     await expect
       .poll(() => rules.getByRole('listitem').allTextContents())
       .toEqual(['Reads alone', 'No load']);
-    await listings.getByRole('button', { name: 'Edit rules of acme-mobile-2026' }).click();
+    await listings.getByRole('button', { name: 'Edit rules of Driver apps 2026' }).click();
     await listings.getByRole('textbox', { name: 'Scope rules' }).fill('Only at night');
     await listings.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => rules.getByRole('listitem').allTextContents()).toEqual(['Only at night']);
-    await listings.getByRole('button', { name: 'Remove from acme-mobile-2026' }).click();
+    await listings.getByRole('button', { name: 'Remove from Driver apps 2026' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await listings.getByRole('link', { name: 'Driver apps 2026' }).waitFor({ state: 'detached' });
   });
@@ -112,7 +112,7 @@ describeInBrowser('Console: assets', () => {
     const page = await assay.enter('admin', '/assets');
     await page.getByRole('button', { name: 'Add assets' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add assets' });
-    await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
+    await dialog.getByRole('combobox', { name: 'Assessment' }).fill('Driver');
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await dialog
       .getByRole('textbox', { name: 'Hosts and URLs' })
@@ -129,7 +129,7 @@ describeInBrowser('Console: assets', () => {
         'New192.0.2.211 Host',
         'New192.0.2.212 Host',
       ]);
-    await dialog.getByText('1 known, 1 added to acme-mobile-2026').waitFor();
+    await dialog.getByText('1 known, 1 added to the scope of Driver apps 2026').waitFor();
     await dialog.getByText('1 duplicate').waitFor();
     expect(
       await dialog.getByRole('list', { name: 'Invalid lines' }).getByRole('listitem').allTextContents(),
@@ -141,7 +141,7 @@ describeInBrowser('Console: assets', () => {
     // Nothing has changed yet.
     expect(await assay.call('admin', 'GET', '/api/asset/v2/assets?search=pasted.example')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add 6' }).click();
-    await page.getByText('6 assets added, 1 asset added to acme-mobile-2026').waitFor();
+    await page.getByText('6 assets added, 1 asset added to the scope of Driver apps 2026').waitFor();
     const listed = await assay.call('admin', 'GET', '/api/asset/v2/listings/acme-mobile-2026/assets');
     expect((listed as { location: string }[]).map(({ location }) => location)).toEqual([
       '10.20.0.10',

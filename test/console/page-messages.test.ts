@@ -101,7 +101,7 @@ describe('Console messages: assets', () => {
   it('say what a deletion and an addition affect', () => {
     expect(assetMessages.deleteHint(1, 2)).toContain('1 open port, their history');
     expect(assetMessages.deleteHint(1, 2)).toContain('2 open findings will stay');
-    expect(assetDialogMessages.submit(0, 2)).toBe('Add 2 to the listing');
+    expect(assetDialogMessages.submit(0, 2)).toBe('Add 2 to the scope');
     expect(assetDialogMessages.submit(3, 2)).toBe('Add 3');
     expect(assetDialogMessages.addedBeforeError(1)).toBe('1 asset was added before the error.');
   });

@@ -113,7 +113,7 @@ export const commonMessages = {
   gone: 'Gone',
   goneHint: 'The latest scan no longer detects this. Mark it as fixed?',
   goneSince: 'Gone since {at}',
-  listing: 'A listing is the set of assets that one assessment tests.',
+  listing: 'The scope of an assessment is the set of assets that it tests.',
 
   person: {
     nameOrAddress: 'Name or email address',

@@ -5,6 +5,7 @@ import type { Criticality } from './enums.ts';
 import { api, type Asset } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
+import { cachedAssessmentName } from './names.ts';
 import { queryMessages } from './messages.ts';
 import { chunk, MAX_ASSETS_PER_REQUEST } from './chunk.ts';
 import { pluralizeAssets } from '../components/pluralize.ts';
@@ -252,12 +253,13 @@ export function useEditListing() {
             )
           : patchListing(listingUid, [], batch));
     },
-    onError: (error, { listingUid }) => notifyError(queryMessages.updateFailed(listingUid), error),
+    onError: (error, { listingUid }) =>
+      notifyError(queryMessages.updateFailed(cachedAssessmentName(client, listingUid)), error),
     onSuccess(_nothing, edit) {
       const { rows, listingUid, isListed } = edit;
       refetch(rows);
       const { addedTo, removedFrom } = queryMessages.asset;
-      notify((isListed ? addedTo : removedFrom)(rows.length, listingUid), {
+      notify((isListed ? addedTo : removedFrom)(rows.length, cachedAssessmentName(client, listingUid)), {
         undo: () => void undo(edit),
       });
     },

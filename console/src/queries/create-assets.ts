@@ -3,6 +3,7 @@ import { notify } from '../components/notifications.ts';
 import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import { api, AssayError } from './client.ts';
 import type { NewAsset } from '../../../client/src/openapi-types.ts';
+import { cachedAssessmentName } from './names.ts';
 import { queryMessages } from './messages.ts';
 import { chunk } from './chunk.ts';
 
@@ -134,7 +135,9 @@ export function useCreateAssets() {
     onSuccess(_nothing, { newAssets, existing, listingUid }) {
       const parts = [
         ...(newAssets.length > 0 ? [queryMessages.asset.added(newAssets.length)] : []),
-        ...(existing.length > 0 ? [queryMessages.asset.addedTo(existing.length, listingUid ?? '')] : []),
+        ...(existing.length > 0 && listingUid !== null
+          ? [queryMessages.asset.addedTo(existing.length, cachedAssessmentName(client, listingUid))]
+          : []),
       ];
       notify(parts.join(', '));
     },

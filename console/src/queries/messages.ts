@@ -33,8 +33,9 @@ export const queryMessages = {
 
   asset: {
     added: (count: number) => `${pluralizeAssets(count)} added`,
-    addedTo: (count: number, listing: string) => `${pluralizeAssets(count)} added to ${listing}`,
-    removedFrom: (count: number, listing: string) => `${pluralizeAssets(count)} removed from ${listing}`,
+    addedTo: (count: number, listing: string) => `${pluralizeAssets(count)} added to the scope of ${listing}`,
+    removedFrom: (count: number, listing: string) =>
+      `${pluralizeAssets(count)} removed from the scope of ${listing}`,
     criticality: (level: string, updated: number, denied: number) =>
       denied === 0
         ? `Criticality of ${pluralizeAssets(updated)} set to ${level}`

@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { api, type Assessment } from './client.ts';
 import { objectNameQuery } from './object-names.ts';
 import { PAGE_SIZE } from './paged-list.ts';
@@ -24,6 +24,10 @@ const assessmentNamesQuery = queryOptions({
 /** The names of assessments by uid; undefined until they are read. */
 export const useAssessmentNames = (): ReadonlyMap<string, string> | undefined =>
   useQuery(assessmentNamesQuery).data;
+
+/** @returns the name of an assessment if it has been read, else its uid */
+export const cachedAssessmentName = (client: QueryClient, uid: string): string =>
+  client.getQueryData(assessmentNamesQuery.queryKey)?.get(uid) ?? uid;
 
 /** The name of an assessment; undefined until it is read, and its uid if it cannot be read. */
 export function useAssessmentName(uid: string): string | undefined {

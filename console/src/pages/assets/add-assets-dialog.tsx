@@ -69,7 +69,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
         />
       )}
       <ListingPicker
-        label="Listing"
+        label="Assessment"
         description={permissions.organizationWide ? messages.listingHintOptional : messages.listingHint}
         required={!permissions.organizationWide}
         value={listing}

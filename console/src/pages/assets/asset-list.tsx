@@ -29,7 +29,7 @@ const locationOf = ({ location }: AssetRow) => location;
 const EDITS = [
   { kind: 'criticality', key: 'e', label: 'Criticality' },
   { kind: 'tags', key: 't', label: 'Tags' },
-  { kind: 'listing', key: 'l', label: 'Listing' },
+  { kind: 'listing', key: 'l', label: 'Scope' },
 ] as const;
 
 type AssetSearchChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };

@@ -6,6 +6,7 @@ import type { Asset } from '../../queries/client.ts';
 import { AssessmentName } from '../../components/assessment-name.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
+import { useAssessmentNames } from '../../queries/names.ts';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules } from './pasted-assets.ts';
@@ -23,6 +24,8 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
   const [edited, setEdited] = useState<string>();
   const [removed, setRemoved] = useState<string>();
   const change = useEditListing();
+  const names = useAssessmentNames();
+  const nameOf = (uid: string) => names?.get(uid) ?? uid;
   const { listings } = asset;
   return (
     <Stack gap="sm">
@@ -38,7 +41,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
                 <Button
                   size="xs"
                   variant="subtle"
-                  aria-label={messages.editRulesOf(listingUid)}
+                  aria-label={messages.editRulesOf(nameOf(listingUid))}
                   onClick={() => setEdited(listingUid)}
                 >
                   Rules
@@ -47,7 +50,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
                   size="xs"
                   variant="subtle"
                   color="gray"
-                  aria-label={messages.removeFrom(listingUid)}
+                  aria-label={messages.removeFrom(nameOf(listingUid))}
                   onClick={() => setRemoved(listingUid)}
                 >
                   Remove
@@ -66,7 +69,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
             />
           ) : (
             scopeRules.length > 0 && (
-              <ul className={classes.rules} aria-label={messages.rulesOf(listingUid)}>
+              <ul className={classes.rules} aria-label={messages.rulesOf(nameOf(listingUid))}>
                 {scopeRules.map(({ rule }, index) => (
                   <li key={`${index} ${rule}`}>{rule}</li>
                 ))}
@@ -94,7 +97,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
           }}
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {messages.removeFromListingHint(asset.location, removed)}
+            {messages.removeFromListingHint(asset.location, nameOf(removed))}
           </Text>
         </FormDialog>
       )}

@@ -1,9 +1,11 @@
 import { Group } from '@mantine/core';
+import { Fragment } from 'react';
 import { IconCloud, IconDeviceMobile, IconNetwork, IconServer, IconWorld } from '@tabler/icons-react';
 import { ASSET_TYPE_LABELS, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityMark } from '../../components/marks.tsx';
 import { TagDot } from '../../components/identity-marks.tsx';
 import { assetMessages as messages } from './messages.ts';
+import { AssessmentName } from '../../components/assessment-name.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
@@ -87,15 +89,18 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   },
   {
     id: 'listings',
-    header: 'Listings',
+    header: messages.columns.scopeOf,
     description: LISTING_DESCRIPTION,
     width: 'minmax(100px, 1fr)',
     minTableWidth: 1240,
     hasValue: ({ listings }) => listings.length > 0,
-    cell: ({ listings }) => {
-      const names = listings.map(({ listingUid }) => listingUid).join(', ');
-      return <span title={names}>{names}</span>;
-    },
+    cell: ({ listings }) =>
+      listings.map(({ listingUid: uid }, index) => (
+        <Fragment key={uid}>
+          {index > 0 && ', '}
+          <AssessmentName uid={uid} />
+        </Fragment>
+      )),
   },
   {
     id: 'ports',

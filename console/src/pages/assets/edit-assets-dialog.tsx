@@ -146,7 +146,7 @@ function ListingForm({ rows, onClose }: FormProps) {
             { value: 'remove', label: 'Remove' },
           ]}
         />
-        <ListingPicker label="Listing" autoFocus value={listing} onChange={setListing} />
+        <ListingPicker label="Assessment" autoFocus value={listing} onChange={setListing} />
         {action === 'add' && (
           <Textarea
             label={pageMessages.scopeRules}

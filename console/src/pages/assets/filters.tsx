@@ -57,7 +57,7 @@ export function useAssetFilters(): readonly FilterDefinition[] {
     },
     {
       name: 'listingUid',
-      label: 'Listing',
+      label: messages.columns.scopeOf,
       description: LISTING_DESCRIPTION,
       placeholder: messages.filters.listingHint,
       options: findAssessments,

@@ -13,12 +13,12 @@ export const assetMessages = {
     select: 'Select',
     criticality: 'Set criticality',
     tags: 'Edit tags',
-    listing: 'Edit listing',
+    listing: 'Edit scope',
     edit: 'Edit',
     add: 'Add assets',
     clear: 'Clear selection',
   },
-  columns: { openPorts: 'Open ports', lastSeen: 'Last seen' },
+  columns: { scopeOf: 'Scope of', openPorts: 'Open ports', lastSeen: 'Last seen' },
   filters: {
     listingHint: 'Name of the assessment',
     openPort: 'Open port',
@@ -35,14 +35,15 @@ export const assetMessages = {
   neverSeen: 'Never',
   editTags: 'Edit tags',
 
-  noListings: (description: string) => `It is not on any listing that you have access to. ${description}`,
+  noListings: (description: string) =>
+    `It is not in the scope of an assessment that you have access to. ${description}`,
   editRulesOf: (listing: string) => `Edit rules of ${listing}`,
   removeFrom: (listing: string) => `Remove from ${listing}`,
   rulesOf: (listing: string) => `Scope rules of ${listing}`,
-  addToListing: 'Add to a listing',
-  removeFromListing: 'Remove from listing',
+  addToListing: 'Add to a scope',
+  removeFromListing: 'Remove from scope',
   removeFromListingHint: (location: string, listing: string) =>
-    `${location} will be removed from ${listing}, with its scope rules there. Its findings are not deleted.`,
+    `${location} will be removed from the scope of ${listing}, with its rules there. Its findings are not deleted.`,
   scopeRules: 'Scope rules',
   onePerLine: 'One per line',
   ruleTooLong: 'A rule can have at most 2,048 characters.',
@@ -79,24 +80,25 @@ export function portEventText(kind: string, before: string, after: string): stri
 /** Texts of the dialogs that add and edit assets. */
 export const assetDialogMessages = {
   addTitle: 'Add assets',
-  organizationHint: 'Or choose a listing, which belongs to one.',
+  organizationHint: 'Or choose an assessment, which belongs to one.',
   listingHint: 'The assessment that tests them.',
   listingHintOptional: 'The assessment that tests them (optional).',
   pasteLabel: 'Hosts and URLs',
   pasteHint:
     'One per line, or ranges such as 192.0.2.1-20 and 192.0.2.0/24. A name may follow after a comma.',
-  chooseListing: 'Choose a listing to see which assets are new.',
+  chooseListing: 'Choose an assessment to see which assets are new.',
   lookingUp: 'Looking up existing assets',
   addFailed: 'Could not add the assets',
   addedBeforeError: (count: number) =>
     `${pluralize(count, 'asset')} ${count === 1 ? 'was' : 'were'} added before the error.`,
   submit: (created: number, listed: number) => {
-    if (created === 0 && listed > 0) return `Add ${listed.toLocaleString()} to the listing`;
+    if (created === 0 && listed > 0) return `Add ${listed.toLocaleString()} to the scope`;
     return created === 0 ? 'Add' : `Add ${created.toLocaleString()}`;
   },
   new: '{count} new',
   known: '{count} known',
-  knownAndListed: (count: number) => `{count} known, ${count.toLocaleString()} added to {listing}`,
+  knownAndListed: (count: number) =>
+    `{count} known, ${count.toLocaleString()} added to the scope of {listing}`,
   duplicates: (count: number) => `{count} ${pluralForm(count, 'duplicate')}`,
   skipped: '{count} invalid, skipped',
   invalidLines: 'Invalid lines',
@@ -111,12 +113,12 @@ export const assetDialogMessages = {
   titles: {
     criticality: 'Set criticality',
     tags: 'Edit tags',
-    listing: 'Edit listing',
+    listing: 'Edit scope',
   },
   action: 'Action',
   scopeRulesHint: 'One per line. If empty, existing rules are kept.',
-  addToListing: 'Add to listing',
-  removeFromListing: 'Remove from listing',
+  addToListing: 'Add to scope',
+  removeFromListing: 'Remove from scope',
 } as const;
 
 /** Why a pasted line is invalid, to follow the line: "10.0.0.0/8 has more than…". */

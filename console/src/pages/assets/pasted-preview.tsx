@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
 import { assetDialogMessages as messages } from './messages.ts';
+import { AssessmentName } from '../../components/assessment-name.tsx';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import classes from './pasted-preview.module.css';
 
@@ -11,6 +12,7 @@ interface PastedPreviewProps {
   knownAssets: readonly PastedAsset[];
   /** Number of known assets that are added to the listing. */
   listedCount: number;
+  /** Uid of the assessment. */
   listing: string | null;
   duplicates: number;
   invalid: readonly InvalidLine[];
@@ -37,7 +39,7 @@ export function PastedPreview({
         <Text size="sm">
           {fillSentence(listedCount > 0 ? messages.knownAndListed(listedCount) : messages.known, {
             count: bold(knownAssets.length),
-            listing,
+            listing: listing !== null && <AssessmentName uid={listing} />,
           })}
         </Text>
         {duplicates > 0 && (
