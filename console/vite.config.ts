@@ -66,7 +66,7 @@ const OF_LISTS = /@tanstack\/(react-)?virtual/;
 /** Those that only forms and dialogs take. */
 const OF_FORMS =
   /\/(fast-deep-equal|klona|@mantine\/form|@mantine\/core\/esm\/components\/(FileInput|NumberInput|Progress|Select|Switch|Table|Tabs|TagsInput|Textarea))\//;
-/** Of the console's own modules, those that most pages take. */
+/** The console's own modules that most pages use. */
 const OF_MOST_PAGES =
   /console\/src\/(app|session|queries|components\/(assessment-name|due-date|fill-sentence|identity-marks|labelled-mark|marks|messages|more-menu|next-step-messages|notifications|page|page-actions|tab-links|time|vulnerability-pills)\.)/;
 

@@ -1,7 +1,7 @@
 // The pages that pictures are taken of, and the steps to the state of each picture.
 import type { Page } from 'playwright-core';
 
-/** Who a page is shown to: a user of the demo data, or the admin of an organization without findings. */
+/** The user who opens a page: one of the demo data, or the admin of an organization without findings. */
 export type Viewer = 'admin' | 'member' | 'staff' | 'newcomer';
 
 export interface Picture {

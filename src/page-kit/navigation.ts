@@ -4,7 +4,7 @@ import type { ListContext } from '../domain/lists/filters.ts';
 import { loadAssessmentIds, visibilityOf, visibilityParameters } from '../domain/shared/visibility.ts';
 import { vulnerabilityList } from '../domain/vulnerabilities/vulnerability-list.ts';
 
-/** What the navigation shows to its reader, as in the console. */
+/** The navigation of a reader, as in the console. */
 export interface Navigation {
   readsVulnerabilities: boolean;
   openVulnerabilities: number;

@@ -29,9 +29,7 @@ describe('Console messages: imports', () => {
   });
 
   it('say what an undo deletes and restores', () => {
-    expect(page.undoWarning(1, 2)).toContain(
-      'up to 1 finding and 2 assets that only this import created',
-    );
+    expect(page.undoWarning(1, 2)).toContain('up to 1 finding and 2 assets that only this import created');
     const undone = queryMessages.import.undoResult({ findings: 2, assets: 1, statuses: 0 });
     expect(undone).toBe('2 findings and 1 asset deleted, 0 statuses restored');
     expect(page.undone(undone, 1)).toBe(

@@ -4,6 +4,7 @@ import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { loadedRows, type PagedList } from '../queries/paged-list.ts';
 import { errorText } from './notifications.ts';
+import { useIsPrinting } from './printing.ts';
 import { SelectAll, HeaderCell } from './table-head.tsx';
 import { GroupHeadRow, type RowGroups } from './row-groups.tsx';
 import { layOutRows, type RowLayout } from './row-layout.ts';
@@ -47,7 +48,7 @@ interface DataTableProps<Row> {
   /** Whether only screen readers read the header. */
   hidesHead?: boolean;
   groups?: RowGroups;
-  /** What the expanded row shows below its cells. */
+  /** Content below the cells of the expanded row. */
   details?: { /** Its id. */ expanded: string | undefined; render: (row: Row) => ReactNode };
   /** Shown if there are no rows. */
   empty: ReactNode;
@@ -64,6 +65,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     () => groups?.layout ?? layOutRows(list.total, [], new Set()),
     [groups?.layout, list.total],
   );
+  const isPrinting = useIsPrinting();
   const topHeight = hidesHead ? 0 : HEAD_HEIGHT;
   const virtual = useVirtualizer({
     count: layout.length,
@@ -73,12 +75,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     scrollPaddingStart: groups === undefined ? 0 : GROUP_HEIGHT,
     scrollPaddingEnd: topHeight,
     rangeExtractor(range) {
+      if (isPrinting) return printedPositions(layout, list);
       const sticky = stickyPosition(layout, range.startIndex);
       const positions = defaultRangeExtractor(range);
       return sticky === undefined || positions.includes(sticky) ? positions : [sticky, ...positions];
     },
   });
-  useEffect(() => virtual.measure(), [virtual, rowHeight, layout]);
+  useEffect(() => virtual.measure(), [virtual, rowHeight, layout, isPrinting]);
   const items = virtual.getVirtualItems();
   const shownRows = items.flatMap(({ index }) => {
     const position = layout.at(index);
@@ -191,6 +194,20 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** Rows of a print. */
+const MAX_PRINTED = 200;
+
+/** @returns the positions of the first rows that have loaded, with the heads of their groups */
+function printedPositions(layout: RowLayout, { rowAt }: Pick<PagedList<object>, 'rowAt'>): number[] {
+  const positions = [];
+  for (let index = 0; index < Math.min(layout.length, MAX_PRINTED); index += 1) {
+    const position = layout.at(index);
+    if ('row' in position && rowAt(position.row) === undefined) break;
+    positions.push(index);
+  }
+  return positions;
 }
 
 /** @returns the position of the head of the group at the top, which stays there */

@@ -6,7 +6,7 @@ import { Day } from './time.tsx';
 import classes from './marks.module.css';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Of a due date that is soon. */
+/** Up to this many days ahead, a due date is soon. */
 const SOON_DAYS = 30;
 
 type DueFields = Pick<Vulnerability, 'due_on' | 'vulnerability_status'>;

@@ -8,6 +8,7 @@ interface NamedPerson {
 /** Strings that several pages share. */
 export const commonMessages = {
   breadcrumb: 'Breadcrumb',
+  printedAt: 'Printed {at}',
   tryAgain: 'Try again',
   moreActions: 'More actions',
   details: 'Details',

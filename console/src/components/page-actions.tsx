@@ -55,7 +55,7 @@ interface IconActionProps {
   label: string;
   icon: Icon;
   isPending?: boolean;
-  /** Whether what it shows and hides is shown. */
+  /** Whether the content that it controls is expanded. */
   isExpanded?: boolean;
   onClick: () => void;
 }

@@ -4,6 +4,7 @@ import { useCurrentNavItem } from '../app/nav-items.ts';
 import { Breadcrumb } from './breadcrumb.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import classes from './page.module.css';
+import { PrintFooter } from './print-footer.tsx';
 import type { PagedList } from '../queries/paged-list.ts';
 import { commonMessages } from './messages.ts';
 
@@ -56,6 +57,7 @@ export function PageLayout({
       </div>
       {toolbar !== undefined && <div className={classes.toolbar}>{toolbar}</div>}
       <div className={classes.content}>{children}</div>
+      <PrintFooter />
     </div>
   );
 }

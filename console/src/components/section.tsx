@@ -28,7 +28,7 @@ interface ColumnsProps {
   aside: ReactNode;
   /** The accessible name of the right column. */
   label: string;
-  /** Pixels of the right column; of a wide one, 400 or 500. */
+  /** The width in pixels; `wide` is 400, or 500 in windows from 1600 px. */
   width?: 'wide' | '340' | '320';
   children: ReactNode;
 }

@@ -26,7 +26,7 @@ const PAGE_PATHS: Readonly<Record<string, (id: string) => string>> = {
   import: (id) => `/imports/${id}`,
 };
 
-/** Who did what, with a link to the object. The code of the action is the tooltip. */
+/** The sentence of an event, with a link to its object. The tooltip is the code of the action. */
 export function AuditSentence({ event }: { event: AuditEvent }) {
   const { user, assessment, role, status, status_id } = recordedValues(event);
   return (
@@ -43,7 +43,7 @@ export function AuditSentence({ event }: { event: AuditEvent }) {
   );
 }
 
-/** The name of who did it, or the address if the reader cannot read the name. */
+/** The name of the actor, or the address if the reader cannot read the name. */
 function Actor({ actor }: Pick<AuditEvent, 'actor'>) {
   const id = String(actor.user_id);
   const { data } = useQuery({ ...objectNameQuery('actor', id), enabled: actor.user_id !== null });

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../queries/client.ts';
 
 /**
- * What an action did, as a sentence. `object` is the object of the event, `user`, `assessment` and `role` are recorded
+ * The sentence of each action. `object` is the object of the event, `user`, `assessment` and `role` are recorded
  * with it.
  */
 const SENTENCES = {

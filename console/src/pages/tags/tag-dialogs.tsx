@@ -259,7 +259,7 @@ function fieldErrorAt(error: Error | null, name: string): string | undefined {
   return fieldError && toSentence(fieldError.message);
 }
 
-/** The error of the name, or of the request if the name is conflict. */
+/** The error of the field, or of the request if the name is in use. */
 function nameError(error: Error): string {
   const [fieldError] = error instanceof AssayError ? error.fieldErrors : [];
   return toSentence(fieldError?.message ?? errorText(error));

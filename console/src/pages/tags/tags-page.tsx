@@ -66,7 +66,7 @@ export function TagsPage() {
 interface TagsProps {
   scope: TagScope;
   search: string;
-  /** Those that staff choose from. */
+  /** The organizations that staff can select. */
   organizations: readonly Organization[];
   onSearch: (change: TagsSearch) => void;
   canEdit: boolean;

@@ -23,7 +23,7 @@ const MAX_TAGS_SHOWN = 2;
 const WIDE_TABLE = 860;
 /** Pixels of a table in which the number, the due date and the age have room. */
 const MIN_WIDTH_OF_DETAILS = 600;
-/** In windows that match, a row has all in one cell. */
+/** Windows in which a row shows everything in one cell. */
 const PHONE = '(max-width: 599px)';
 
 function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
@@ -68,7 +68,7 @@ function Origin({ row, context }: CellProps) {
   );
 }
 
-/** Drafts have no status that counts before they are published. */
+/** The status of a row; a draft has none until it is published. */
 const Status = ({ row: { draft, status_id: id } }: { row: VulnerabilityRow }) =>
   draft === true ? commonMessages.draft.status : <StatusMark id={id} withLabel />;
 

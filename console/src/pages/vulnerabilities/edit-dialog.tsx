@@ -284,7 +284,7 @@ interface OptionMenuProps {
 /** A menu whose options are selected by number key, arrow keys or click. */
 function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
-  // The dialog moves the focus once it has opened, which is too late for a number that is pressed at once.
+  // The dialog moves the focus only after it has opened: a number pressed before would be lost.
   useLayoutEffect(() => list.current?.querySelector('button')?.focus(), []);
   const handleKey = (event: KeyboardEvent) => {
     const option = options.find(({ shortcut }) => shortcut === event.key);
