@@ -50,7 +50,8 @@ describeInBrowser('Console: uploads', () => {
     });
     await importAll.click();
     await expect.poll(() => held.length).toBe(2);
-    await page.getByText(WAITING).waitFor();
+    const files = page.getByRole('list', { name: 'Files' });
+    await files.getByText(WAITING).waitFor();
     expect(held).toHaveLength(2);
     await Promise.all(held.splice(0).map(refuse));
     // The order of the uploads stays the same.
@@ -58,11 +59,13 @@ describeInBrowser('Console: uploads', () => {
     expect(await page.getByText('Could not import this report').count()).toBe(0);
     isHeld = false;
     await Promise.all(held.splice(0).map((route) => route.continue()));
-    for (const name of names)
+    for (const name of names) {
+      await files.getByRole('button', { name: `${name}.jsonl` }).click();
       await page
         .getByRole('article', { name: `${name}.jsonl` })
         .getByText('Imported', { exact: true })
         .waitFor();
+    }
   });
 
   it('of attachments wait until the server accepts them', async () => {

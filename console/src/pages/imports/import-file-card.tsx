@@ -149,6 +149,7 @@ export function ImportFileCard({
 function summaryOf(run: ImportRun | undefined, isImport: boolean): string {
   if (run === undefined) return '';
   if (run.error !== undefined) return messages.rejected;
+  if (run.progress === 'waiting') return commonMessages.uploadWaiting;
   if (run.job === undefined) return isImport ? messages.starting : messages.previewing;
   return outcomeText(run.job);
 }
