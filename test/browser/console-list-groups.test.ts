@@ -61,6 +61,12 @@ describe('Console: groups and steps in the list', () => {
     expect(await headsOf(page).count()).toBe(0);
   });
 
+  it('ignores a grouping in the address that it does not know', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?group=nonsense');
+    await headOf(page, /^Critical/).waitFor();
+    await page.getByRole('button', { name: 'Group: Severity' }).waitFor();
+  });
+
   it('has the head of the rows at the top, and every row once', async () => {
     const page = await assay.enter('admin', '/vulnerabilities');
     await rowsOf(page).first().waitFor();

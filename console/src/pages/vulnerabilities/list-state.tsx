@@ -4,6 +4,7 @@ import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts'
 import { toggleId } from '../../components/table-column.tsx';
 import { nextStepMessages } from '../../components/next-step-messages.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
+import { GROUPINGS } from '../../queries/grouped-vulnerabilities.ts';
 import { nextStepOf, statusOfStep } from '../../queries/next-steps.ts';
 import { findLoadedIndex, loadedRows } from '../../queries/paged-list.ts';
 import { statusName } from '../../queries/statuses.ts';
@@ -30,6 +31,8 @@ function parseAddress({ open, ...params }: VulnerabilityListParams, isStaff: boo
     delete params.draft;
     delete params.organization_uid;
   }
+  // The router adds what an address has besides the parsed parameters.
+  if (!GROUPINGS.some((one) => one === params.group)) delete params.group;
   const { columns, group: grouping = DEFAULT_GROUPING, ...search } = params;
   return {
     open,
