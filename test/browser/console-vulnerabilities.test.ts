@@ -206,6 +206,10 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.getByRole('button', { name: 'Display' }).click();
     await page.getByText('Comfortable', { exact: true }).click();
     await expect.poll(heightOf).toBe(52);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Account menu' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Compact lists' }).click();
+    await expect.poll(heightOf).toBe(36);
   });
 
   it('sorts by a menu, and extends a selection by Shift', async () => {

@@ -6,6 +6,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useDensity } from '../components/density.ts';
 import { PersonMark } from '../components/identity-marks.tsx';
 import { personName } from '../queries/people.ts';
 import { currentUserQuery } from '../session/permissions.ts';
@@ -26,6 +27,7 @@ export function AccountMenu({
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const { areOn, setAreOn, showHelp } = useShortcutsControl();
   const [isLong, setLong] = useLongNotifications();
+  const [density, setDensity] = useDensity();
   return (
     <Menu position={isCompact ? 'bottom-end' : 'top-start'} width={232}>
       <Menu.Target>
@@ -65,6 +67,12 @@ export function AccountMenu({
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
+        <Menu.CheckboxItem
+          checked={density === 'compact'}
+          onChange={(isCompactList) => setDensity(isCompactList ? 'compact' : 'comfortable')}
+        >
+          {appMessages.compactLists}
+        </Menu.CheckboxItem>
         <Menu.Item onClick={showHelp}>{appMessages.shortcuts.title}</Menu.Item>
         <Menu.CheckboxItem checked={areOn} onChange={setAreOn}>
           {appMessages.shortcuts.singleKeys}

@@ -16,6 +16,7 @@ export const appMessages = {
   admin: 'Admin',
   accountPages: 'Account',
   apiReference: 'API reference',
+  compactLists: 'Compact lists',
   theme: 'Theme',
   themes: { auto: 'System', light: 'Light', dark: 'Dark' },
   signOut: 'Sign out',
