@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** The user who opens a page: one of the demo data, or the admin of an organization without findings. */
-export type Viewer = 'admin' | 'member' | 'staff' | 'newcomer';
+export type Viewer = 'admin' | 'staff' | 'newcomer';
 
 export interface Picture {
   /** The name of the file, and of the design. */

@@ -109,7 +109,7 @@ async function signInAll(browser: Browser, baseURL: string) {
     await context.close();
     return state;
   };
-  const signIn = (user: 'admin' | 'member' | 'staff') =>
+  const signIn = (user: 'admin' | 'staff') =>
     enter(async (page) => {
       const { email, password = '' } = users[user];
       await page.goto('/sign-in');
@@ -124,7 +124,6 @@ async function signInAll(browser: Browser, baseURL: string) {
   const { invite_url: invitation } = JSON.parse(invited) as { invite_url: string };
   return {
     admin: await signIn('admin'),
-    member: await signIn('member'),
     staff: await signIn('staff'),
     newcomer: await enter((page) => acceptInvitation(page, new URL(invitation))),
   };

@@ -20,7 +20,7 @@ export const WITHOUT_COUNTS: Navigation = {
 
 export const NavigationContext = createContext(WITHOUT_COUNTS);
 
-/** Counts what the lists of the console (operations 15 and 66) show to the caller. */
+/** Loads the numbers of open vulnerabilities (operation 15) and running imports (operation 66) that the caller may read. */
 export async function loadNavigation(context: ListContext): Promise<Navigation> {
   const [readsVulnerabilities, openVulnerabilities, runningImports] = await Promise.all([
     mayReadVulnerabilities(context),

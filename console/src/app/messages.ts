@@ -66,7 +66,7 @@ export const appMessages = {
 
   sessionExpired: {
     title: 'You are signed out',
-    hint: 'Your session has expired. Nothing you typed is lost: open the sign-in page in a new tab, sign in, then come back and continue. If you sign in here instead, this page is reloaded; only drafts of vulnerabilities and comments are kept.',
+    hint: 'Your session has expired. Nothing you typed is lost: open the sign-in page in a new tab, sign in, then come back and continue. If you sign in here instead, this page is reloaded; only drafts of findings and comments are kept.',
     notSignedIn: "You're not signed in to this browser yet.",
     signInHere: 'Sign in here',
     openSignIn: 'Open the sign-in page',

@@ -18,6 +18,7 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 /** A severity, the id of a status, or the uid of an assessment. */
 type GroupId = string;
+
 /** Rows with the same value. */
 export interface RowGroup {
   id: GroupId;

@@ -187,7 +187,7 @@ async function fetchCount(id: number, role: GroupRole | undefined, signal: Abort
   return { total: pagination.total, actions: actions.map(({ name }) => name) };
 }
 
-/** The members by role, and what the user may do with them. */
+/** The numbers of members of a group, and the permissions of the user. */
 export interface MemberCounts {
   total: number;
   byRole: ReadonlyMap<GroupRole, number>;
