@@ -9,6 +9,7 @@ import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
 import { IMPORT_WORKLOADS, measureImports } from './imports.ts';
 import { fillLarge } from './large-dataset.ts';
+import { LIST_WORKLOADS, measureLists } from './lists.ts';
 import {
   type Bench,
   CONNECTIONS,
@@ -149,6 +150,11 @@ const isSelected = (name: string): boolean =>
   workloads.length === 0 || workloads.some((part) => name.includes(part));
 
 async function main(): Promise<void> {
+  for (const engine of engines)
+    if (LIST_WORKLOADS.some(isSelected)) rows.push(...(await measureLists(engine, isSelected)));
+  // Nothing else needs the data of the 14 operations.
+  if (workloads.length > 0 && workloads.every((part) => LIST_WORKLOADS.some((name) => name.includes(part))))
+    return report();
   const postgres = engines.includes('postgres') ? await startPostgres() : undefined;
   try {
     for (const engine of engines) {

@@ -105,6 +105,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
     'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
   ],
+  '0017-list-indexes': [
+    '900c0bc88def35c4c62a1772b93c5be597b457b90793bea3770284ceac1e470e',
+    '900c0bc88def35c4c62a1772b93c5be597b457b90793bea3770284ceac1e470e',
+  ],
 };
 
 /** Tables that later migrations drop. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +21,14 @@ export interface PostgresCluster {
 /**
  * Starts a PostgreSQL server, installed by npm, on a free port; also as root, which PostgreSQL refuses.
  * @param databaseDir an empty folder, which is removed at the end; on disk by default
+ * @param persistent whether the folder stays, and may have a cluster that an earlier call left there
  */
 export async function startPostgres(
   flags: readonly string[] = [],
   databaseDir: string = mkdtempSync(join(tmpdir(), 'assay-postgres-')),
+  persistent = false,
 ): Promise<PostgresCluster> {
-  const password = randomBytes(12).toString('hex');
+  const password = persistent ? 'postgres' : randomBytes(12).toString('hex');
   const clusterAt = (port: number) =>
     new EmbeddedPostgres({
       databaseDir,
@@ -51,7 +53,7 @@ export async function startPostgres(
     });
   let port = await freePort();
   let cluster = clusterAt(port);
-  await cluster.initialise();
+  if (!existsSync(join(databaseDir, 'PG_VERSION'))) await cluster.initialise();
   for (let attempt = 1; ; attempt += 1) {
     try {
       await cluster.start();
@@ -67,7 +69,7 @@ export async function startPostgres(
     url: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
     async stop() {
       await cluster.stop();
-      rmSync(databaseDir, { recursive: true, force: true });
+      if (!persistent) rmSync(databaseDir, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller, type Caller } from '../../src/auth/callers.ts';
-import { planRelatedFilters } from '../../src/domain/vulnerabilities/related-filters.ts';
+import { planFilters } from '../../src/domain/vulnerabilities/plan-filters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { useOwnServer } from '../harness/server.ts';
@@ -309,7 +309,7 @@ it("reads no rows of others' organizations to plan a list, whatever is asked for
     return (await fixtures.vulnerability(assessment, { tagIds: [tagId], assetUids: [assetUid] })).id;
   };
   const planOf = (account: Partial<Caller>) =>
-    planRelatedFilters(
+    planFilters(
       { db: server.context.db.read, caller: { ...operatorCaller('a list'), kind: 'user', ...account }, now },
       input,
     );

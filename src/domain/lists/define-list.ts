@@ -1,6 +1,7 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 import {
   type Filter,
   filterCondition,
@@ -10,27 +11,23 @@ import {
   type ListPlan,
   organizationFilter,
 } from './filters.ts';
-
-/** The position of a row in an order, after which a read continues. */
-export interface RowPosition {
-  value: string | number | null;
-  id: number | string;
-}
-
-interface PositionedRow {
-  position_value: string | number | null;
-  position_id: number | string;
-}
-
-/** A column that a list can be sorted by. */
-export interface SortColumn {
-  column: string;
-  /** Replaces the column for some callers. */
-  columnFor?(context: ListContext): Expression<unknown> | undefined;
-  type: 'integer' | 'real' | 'text';
-  /** Nulls sort last in both directions. */
-  nullable?: boolean;
-}
+import {
+  isNear,
+  type ListIndexes,
+  positionColumns,
+  readIndexedPage,
+  selectOrganizations,
+} from './page-reader.ts';
+import {
+  afterPosition,
+  orderTerms,
+  type PositionedRow,
+  positionOf,
+  reversedOrder,
+  type RowPosition,
+  type SortColumn,
+  type SortOrder,
+} from './sort-order.ts';
 
 /** The filters and the order of a read. */
 export interface ListRequest<F extends Filters = Filters, O extends string = string> {
@@ -66,12 +63,14 @@ export interface List<Item, F extends Filters, O extends string> {
   /**
    * Reads fewer rows than `limit` if their large columns have more than `MAX_BATCH_BYTES`.
    * @param start the position or the number of rows to read after
+   * @param total the number of rows of the list, so that rows near its end are read from there
    */
   read(
     context: ListContext,
     request: ListRequest<F, O>,
     start: RowPosition | number,
     limit: number,
+    total?: number,
   ): Promise<RowBatch<Item>>;
   /** @returns the positions of `limit` rows, `skip` rows after the start */
   positions(
@@ -110,19 +109,12 @@ interface ListDefinition<
   hydrate(context: ListContext, rows: Row[], input: FilterInput<F>): Promise<Item[]> | Item[];
   /** Counts from counters, for the filters that allow it; else returns `undefined`. */
   cheapCount?(context: ListContext, input: FilterInput<F>): Promise<number | undefined>;
-  /** Plans reads with filters by other tables. */
-  planner?: ListPlanner<F, O>;
+  /** Present if each sort has an index that begins with the organization. */
+  indexes?: ListIndexes<F, O>;
   /** Rows per batch; fewer for a list of large rows. */
   batchSize?: number;
   /** Bytes of the large columns of a row, which `rows` does not select and `hydrate` loads. */
   bytesOf?(row: Row): number;
-}
-
-interface ListPlanner<F extends Filters, O extends string> {
-  /** @returns the plan of a page; `undefined` if no filter by another table is set */
-  plan(context: ListContext, input: FilterInput<F>): Promise<ListPlan | undefined>;
-  /** The sorts for which an index returns this caller's rows in order if no filter is set. */
-  indexedSorts(context: ListContext): readonly NoInfer<O>[];
 }
 
 /** A list whose rows other queries build on. */
@@ -143,14 +135,8 @@ type WithOrganizationFilter<F extends Filters> = F & { organizationUid: Filter<'
 const DEFAULT_BATCH_SIZE = 200;
 /** Bytes of large columns after which a batch ends, so that a page of large rows is never in memory as a whole. */
 export const MAX_BATCH_BYTES = 1024 * 1024;
-/** Index entries tested before all matching rows are collected. */
-const PROBE_ROWS = 4_000;
-/** Offsets up to this many index entries are skipped on the connection for short reads. */
-const MAX_CHEAP_OFFSET = 1_000;
 
-/**
- * @returns functions that build the queries of a list, and decide how a page is read with the planner if there is one
- */
+/** @returns functions that build the queries of a list, and read its pages */
 function createQueries<
   DB,
   TB extends keyof DB,
@@ -161,82 +147,116 @@ function createQueries<
 >(definition: ListDefinition<DB, TB, Row, Item, F, O>, filters: WithOrganizationFilter<F>) {
   type Input = FilterInput<WithOrganizationFilter<F>>;
   type Request = ListRequest<WithOrganizationFilter<F>, O>;
-  const { rows, sorts, planner, descendingIds = false } = definition;
+  const { rows, sorts, indexes, descendingIds = false } = definition;
   const id = sql.ref<number | string>(definition.id);
   const filteredRows = (context: ListContext, input: Input) => {
     const condition = filterCondition(context, filters, input);
     const query = rows(context);
     return condition === undefined ? query : query.where(condition);
   };
-  const orderOf = (context: ListContext, { sort, descending }: Request): SortOrder => {
-    const { column, columnFor, nullable = false } = sorts[sort];
-    const idDescends = descending && (descendingIds || column === definition.id);
-    return { column: columnFor?.(context) ?? sql.ref(column), id, nullable, descending, idDescends };
+  const orderOf = (context: ListContext, { sort, descending, filters: input }: Request): SortOrder => {
+    const { column, columnFor, nullable = false, limits } = sorts[sort];
+    const isById = column === definition.id;
+    return {
+      column: columnFor?.(context) ?? sql.ref(column),
+      id,
+      value: descending ? 'desc' : 'asc',
+      ids: descending && (descendingIds || isById) ? 'desc' : 'asc',
+      nulls: nullable ? 'last' : 'none',
+      isById,
+      ...limits?.(context, input),
+    };
   };
-  /** Orders a query and starts it after the position, with the columns of `PositionedRow` added. */
-  const ordered = <R>(
-    context: ListContext,
-    request: Request,
-    query: SelectQueryBuilder<DB, TB, R>,
-    start: RowPosition | number,
-  ) => {
-    const order = orderOf(context, request);
-    const { column, nullable, descending, idDescends } = order;
-    const positioned = query
-      .select(sql<string | number | null>`${column}`.as('position_value'))
-      .select(sql<number | string>`${id}`.as('position_id'));
-    const started =
-      typeof start === 'number' ? positioned.offset(start) : positioned.where(afterPosition(order, start));
-    const sorted =
-      sorts[request.sort].column === definition.id
-        ? started
-        : started.orderBy(column, (item) => {
-            const directed = descending ? item.desc() : item.asc();
-            return nullable ? directed.nullsLast() : directed;
-          });
-    return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
-  };
-  const isIndexed = (context: ListContext, sort: O) => planner?.indexedSorts(context).includes(sort) === true;
-  const isFiltered = (input: Input) =>
-    Object.entries(input).some(
-      ([filter, value]) => value !== undefined && (filters as Filters)[filter]?.where !== undefined,
-    );
   const withPlan = async (
     context: ListContext,
     input: Input,
     mode: ListPlan['mode'],
   ): Promise<ListContext> => {
-    const plan = await planner?.plan(context, input);
+    const plan = await indexes?.plan(context, input);
     return plan === undefined ? context : { ...context, plan: { ...plan, mode } };
   };
-  const planRows = (context: ListContext, { filters: input, sort }: Request, start: RowPosition | number) =>
-    isIndexed(context, sort) && !isFiltered(input) && (typeof start !== 'number' || start <= MAX_CHEAP_OFFSET)
-      ? context
-      : withPlan(onSlowReader(context), input, 'page');
-  /** Tests the next `PROBE_ROWS` entries of the sort's index. Returns `undefined` unless they fill the page. */
-  const probeIndex = async (
+  /** Reads rows, or only their positions, from the nearer end of the order if `total` tells how many there are. */
+  const readRows = async (
     context: ListContext,
     request: Request,
     start: RowPosition | number,
     limit: number,
-  ) => {
+    { total, isBare = false }: { total?: number | undefined; isBare?: boolean } = {},
+  ): Promise<(Row & PositionedRow)[]> => {
     const order = orderOf(context, request);
-    const { plan } = context;
-    const hasNoOffset = typeof start !== 'number' || start === 0;
-    if (plan?.strategy !== 'scan' || !hasNoOffset || order.nullable || !isIndexed(context, request.sort))
-      return undefined;
-    const [bound] = (await ordered(context, request, rows(context).clearSelect(), start)
-      .offset(PROBE_ROWS - 1)
-      .limit(1)
-      .execute()) as PositionedRow[];
-    const probing: ListContext = { ...context, plan: { ...plan, mode: 'probe' } };
-    const query = ordered(probing, request, filteredRows(probing, request.filters), start).limit(limit);
-    const page = await (
-      bound === undefined ? query : query.where(untilPosition(order, positionOf(bound)))
-    ).execute();
-    return bound === undefined || page.length === limit ? page : undefined;
+    const readFrom = (from: SortOrder, first: RowPosition | number, count: number) =>
+      indexes === undefined
+        ? sortRows(context, request, from, first, count, isBare)
+        : readIndexed(indexes, context, request, from, first, count, isBare);
+    if (typeof start !== 'number' || total === undefined || start <= total / 2)
+      return readFrom(order, start, limit);
+    const count = Math.min(limit, total - start);
+    return count <= 0 ? [] : (await readFrom(reversedOrder(order), total - start - count, count)).reverse();
   };
-  return { filteredRows, ordered, withPlan, planRows, probeIndex };
+  const sortRows = (
+    context: ListContext,
+    request: Request,
+    order: SortOrder,
+    start: RowPosition | number,
+    limit: number,
+    isBare: boolean,
+  ) => {
+    const query = select(filteredRows(onSlowReader(context), request.filters), order, isBare);
+    const started =
+      typeof start === 'number' ? query.offset(start) : query.where(afterPosition(order, start));
+    return orderTerms(order)
+      .reduce((sorted, term) => sorted.orderBy(term), started)
+      .limit(limit)
+      .execute();
+  };
+  const readIndexed = async (
+    list: ListIndexes<F, O>,
+    context: ListContext,
+    request: Request,
+    order: SortOrder,
+    start: RowPosition | number,
+    limit: number,
+    isBare: boolean,
+  ) => {
+    const { sort, filters: input } = request;
+    const { organizationUid: uids } = input as { organizationUid?: readonly string[] };
+    const inOrganizations: Input = { ...input, organizationUid: undefined };
+    const visible = list.organizations(context.caller);
+    const isFiltered = list.seesPart(context.caller) || isFilterSet(inOrganizations);
+    const organizations =
+      visible === null && uids === undefined && list.global.includes(sort)
+        ? null
+        : await selectOrganizations(context.db, visible, uids);
+    const isFast =
+      !isFiltered && (organizations === null || organizations.length === 1) && isNear(context, start);
+    return readIndexedPage<Row & PositionedRow>(
+      {
+        table: list,
+        context: isFast ? context : onSlowReader(context),
+        order,
+        organizations,
+        isFiltered,
+        plan: (current) => withPlan(current, input, 'page'),
+        rows: (current) => select(filteredRows(current, inOrganizations), order, isBare),
+        matching: (current) => select(filteredRows(current, input), order, true),
+        visible: (current) => select(rows(current), order, isBare),
+      },
+      start,
+      limit,
+    );
+  };
+  const isFilterSet = (input: object) =>
+    Object.entries(input).some(
+      ([filter, value]) => value !== undefined && (filters as Filters)[filter]?.where !== undefined,
+    );
+  // Kysely cannot infer the columns added to a generic row.
+  const select = (query: SelectQueryBuilder<DB, TB, Row>, order: SortOrder, isBare: boolean) =>
+    (isBare ? query.clearSelect() : query).select(positionColumns(order)) as unknown as SelectQueryBuilder<
+      Tables,
+      never,
+      Row & PositionedRow
+    >;
+  return { filteredRows, withPlan, readRows };
 }
 
 /**
@@ -245,14 +265,15 @@ function createQueries<
  *     select … from assets where <rows> and <filters> and (created_at, id) > (:value, :id)
  *     order by created_at, id limit :limit + 1
  *
- * with `offset` in place of the position for a numbered page. Statements run on the slow reader, except pages that an index
- * returns in order. A list with a planner reads in one of four ways, here by a tag and the latest first:
+ * with `offset` in place of the position for a numbered page, from the end if that is nearer. A list with indexes reads
+ * in their order (ADR 102), here by a tag and by title:
  *
- * - no filter by another table: the statement above
- * - `ids`, the tag has up to 3,000 vulnerabilities: their ids are read first, and the page has `id in (:ids)`
- * - `scan`, it has more: the page tests each row, `exists (select 1 from vulnerability_taggings where …)`
- * - probe, before a scan in the order of an index: the same for the next 4,000 entries of the index only,
- *   `created_at >= :bound`, which fill a page of a frequent tag without sorting all its vulnerabilities
+ * - without the filter: a few statements, each in the order of an index (`readInOrder`)
+ * - window: the next 1,000 entries of the index of titles, of which each is tested for the tag
+ * - `ids`, if these do not fill the page and the tag has up to 3,000 vulnerabilities: their ids are read and sorted
+ * - `scan`, if it has more: a larger window, and then all that match are collected and sorted
+ *
+ * Statements run on the slow reader, except pages that an index returns in order.
  */
 export function defineList<
   DB,
@@ -278,7 +299,7 @@ export function defineList<
     ...definition.filters,
     organizationUid: organizationFilter(definition.organization),
   };
-  const { filteredRows, ordered, withPlan, planRows, probeIndex } = createQueries(definition, filters);
+  const { filteredRows, withPlan, readRows } = createQueries(definition, filters);
   const prepare = async (context: ListContext): Promise<ListContext> =>
     loadAssessmentIds === undefined || context.assessmentIds !== undefined
       ? context
@@ -290,16 +311,10 @@ export function defineList<
     idType,
     batchSize,
     prepare,
-    async read(context, request, start, limit) {
-      const planned = await planRows(await prepare(context), request, start);
+    async read(context, request, start, limit, total) {
+      const prepared = await prepare(context);
       // One row more than requested shows whether more follow.
-      const result =
-        (await probeIndex(planned, request, start, limit + 1)) ??
-        (await ordered(planned, request, filteredRows(planned, request.filters), start)
-          .limit(limit + 1)
-          .execute());
-      // Kysely cannot infer the columns added to a generic row.
-      const rows = result as (Row & PositionedRow)[];
+      const rows = await readRows(prepared, request, start, limit + 1, { total });
       let bytes = 0;
       let count = 0;
       for (; count < limit; count += 1) {
@@ -311,23 +326,20 @@ export function defineList<
       const batch = rows.slice(0, count);
       const last = batch.at(-1);
       return {
-        items: await hydrate(planned, batch, request.filters),
+        items: await hydrate(prepared, batch, request.filters),
         rows: count,
         bytes,
         last: last && positionOf(last),
-        hasMore: result.length > count,
+        hasMore: rows.length > count,
       };
     },
     async positions(context, request, start, skip, limit) {
-      const offset = typeof start === 'number' ? start + skip : skip;
-      const planned = await planRows(
-        await prepare(context),
-        request,
-        typeof start === 'number' ? offset : start,
-      );
-      const bare = filteredRows(planned, request.filters).clearSelect();
-      const rows = await ordered(planned, request, bare, start).offset(offset).limit(limit).execute();
-      return (rows as PositionedRow[]).map(positionOf);
+      const prepared = await prepare(context);
+      const rows =
+        typeof start === 'number'
+          ? await readRows(prepared, request, start + skip, limit, { isBare: true })
+          : (await readRows(prepared, request, start, skip + limit, { isBare: true })).slice(skip);
+      return rows.map(positionOf);
     },
     async query(context, input) {
       return filteredRows(await withPlan(await prepare(context), input, 'page'), input);
@@ -347,43 +359,4 @@ export function defineList<
 
 function onSlowReader(context: ListContext): ListContext {
   return { ...context, db: context.slowReader ?? context.db };
-}
-
-const positionOf = (row: PositionedRow): RowPosition => ({
-  value: row.position_value,
-  id: row.position_id,
-});
-
-/** An order by a column, then by id among equal values. */
-interface SortOrder {
-  column: Expression<unknown>;
-  id: Expression<number | string>;
-  nullable: boolean;
-  descending: boolean;
-  idDescends: boolean;
-}
-
-/** The condition that a row comes after a position. An index of the column and the id can seek to it. */
-function afterPosition(
-  { column, id, nullable, descending, idDescends }: SortOrder,
-  position: RowPosition,
-): Expression<SqlBool> {
-  const laterId = idDescends ? sql`${id} < ${position.id}` : sql`${id} > ${position.id}`;
-  if (position.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
-  const laterValue = descending ? sql`${column} < ${position.value}` : sql`${column} > ${position.value}`;
-  if (nullable)
-    return sql<SqlBool>`(${column} is null or ${laterValue} or (${column} = ${position.value} and ${laterId}))`;
-  const seek = descending ? sql`${column} <= ${position.value}` : sql`${column} >= ${position.value}`;
-  return sql<SqlBool>`(${seek} and (${laterValue} or ${laterId}))`;
-}
-
-/** The condition that a row comes no later than a position, in an order by a column without nulls. */
-function untilPosition(
-  { column, id, descending, idDescends }: SortOrder,
-  { value, id: lastId }: RowPosition,
-): Expression<SqlBool> {
-  const seek = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
-  const earlierValue = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
-  const earlierId = idDescends ? sql`${id} >= ${lastId}` : sql`${id} <= ${lastId}`;
-  return sql<SqlBool>`(${seek} and (${earlierValue} or ${earlierId}))`;
 }

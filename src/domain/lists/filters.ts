@@ -1,4 +1,4 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
@@ -15,23 +15,40 @@ export interface ListContext {
   now: number;
   /** The assessments that limit the list for this caller (`loadAssessmentIds`). */
   assessmentIds?: readonly number[];
-  /** Absent without filters by other tables. */
+  /** Absent without filters that have an index. */
   plan?: ListPlan;
+  /** A subquery with the next rows of an order, which is read in place of the list's table. */
+  window?: RawBuilder<unknown>;
+  readSizes?: ReadSizes;
   /** Whether the query counts the rows and reads no page. */
   isCounting?: boolean;
 }
 
-/** How the filters by other tables find rows. Only the vulnerability list has such filters (`planRelatedFilters`). */
+/** How many rows of an index are read at a time; smaller in tests. */
+export interface ReadSizes {
+  /** Entries that are tested for the filters before the ids that filters select are read. */
+  shortWindow: number;
+  /** The same before all matching rows are collected and sorted. */
+  longWindow: number;
+  /** Offsets up to this are read through. */
+  maxReadOffset: number;
+}
+
+export const READ_SIZES: ReadSizes = { shortWindow: 1_000, longWindow: 20_000, maxReadOffset: 1_000 };
+
+/** How filters find rows. Only the vulnerability list has a plan (`planFilters`). */
 export interface ListPlan {
   /**
    * - `ids`: the filters select few rows, whose ids have been read
-   * - `scan`: the filters select so many rows that testing each row of the list is faster
+   * - `scan`: the filters select so many rows that testing rows in the order of the list is faster
    */
   strategy: 'ids' | 'scan';
   /** Ids by the name of the filter that selects them; filters that select too many are absent. */
   ids: ReadonlyMap<string, readonly number[]>;
-  /** The requested result: rows in an order, the number of rows, or the next few rows of an index. */
-  mode: 'page' | 'count' | 'probe';
+  /** Ids with all matching rows, from a filter by a column of the row. */
+  candidates?: readonly number[];
+  /** The requested result: rows in an order, the number of rows, or those among the rows of a window. */
+  mode: 'page' | 'count' | 'window';
 }
 
 /** The input of each kind of filter. */
@@ -92,10 +109,14 @@ export function organizationFilter(column: string): Filter<'texts'> {
   return {
     kind: 'texts',
     pattern: ORGANIZATION_UID_PATTERN,
-    where: ({ db }, values) =>
-      sql<SqlBool>`${sql.ref(column)} in (select organizations.id from organizations
-        where organizations.kind = 'organization' and ${inList(db, sql.ref<string>('organizations.uid'), values)})`,
+    where: ({ db }, values) => sql<SqlBool>`${sql.ref(column)} in (${organizationIds(db, values)})`,
   };
+}
+
+/** Selects the ids of organizations. @param uids all if absent */
+export function organizationIds(db: ReadConnection, uids?: readonly string[]): RawBuilder<unknown> {
+  return sql`select organizations.id from organizations where organizations.kind = 'organization'
+    and ${uids === undefined ? sql`1 = 1` : inList(db, sql.ref<string>('organizations.uid'), uids)}`;
 }
 
 export function sinceFilter(column: string): Filter<'moment'> {

@@ -1,4 +1,5 @@
-import type { List, ListRequest, RowBatch, RowPosition } from './define-list.ts';
+import type { List, ListRequest, RowBatch } from './define-list.ts';
+import type { RowPosition } from './sort-order.ts';
 import type { Filters, ListContext } from './filters.ts';
 
 /** Milliseconds above which the next batch shrinks: with SQLite, a read blocks the event loop. */
@@ -14,6 +15,7 @@ const MAX_BATCH_SIZE = 400;
  * read, the batch size adapts to the time that a batch takes.
  * @param start the position or the number of rows to read after
  * @param limit the maximum number of rows; `Infinity` for the whole list
+ * @param total the number of rows of the list, if it is known
  */
 export async function* readBatches<Item, F extends Filters, O extends string>(
   list: List<Item, F, O>,
@@ -21,13 +23,14 @@ export async function* readBatches<Item, F extends Filters, O extends string>(
   request: ListRequest<F, O>,
   start: RowPosition | number,
   limit: number,
+  total?: number,
 ): AsyncGenerator<RowBatch<Item>> {
   const isWholeList = limit === Infinity;
   let size = isWholeList ? Math.min(FIRST_BATCH_SIZE, list.batchSize) : list.batchSize;
   let remaining = limit;
   const read = async (from: RowPosition | number) => {
     const startedAt = performance.now();
-    const batch = await list.read(context, request, from, Math.min(remaining, size));
+    const batch = await list.read(context, request, from, Math.min(remaining, size), total);
     remaining -= batch.rows;
     const duration = performance.now() - startedAt;
     if (isWholeList && duration < MIN_BATCH_MS) size = Math.min(2 * size, MAX_BATCH_SIZE);

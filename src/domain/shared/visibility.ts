@@ -134,6 +134,16 @@ export function inAccessibleOrganization(
   }
 }
 
+/** The organizations whose rows an account can see; `null` for all. `inAccessibleOrganization` is the same in SQL. */
+export function accessibleOrganizations({
+  staff,
+  assignedOrganizations,
+  organizationId,
+}: Principal): readonly number[] | null {
+  if (staff) return assignedOrganizations;
+  return organizationId === null ? [] : [organizationId];
+}
+
 /** The condition that a row of `assessments`, a listing, is visible. */
 export function assessmentIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const { rules, kind } = visibility;

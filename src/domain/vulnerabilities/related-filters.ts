@@ -1,22 +1,9 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Caller } from '../../auth/callers.ts';
-import { inList, inSelected, selectIds, existsOrIn, withoutIndex } from '../../db/dialect-sql.ts';
+import { inList, inSelected, existsOrIn, withoutIndex } from '../../db/dialect-sql.ts';
 import { nameContains, textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
-import type { Filter, ListContext, ListPlan } from '../lists/filters.ts';
+import type { Filter, ListContext } from '../lists/filters.ts';
+import { accessibleOrganizations } from '../shared/visibility.ts';
 import { foldForSearch, foldName } from '../../lib/fold-case.ts';
-
-/** The maximum number of ids that are read first and sorted. For more, the index of the sort is scanned. */
-const MAX_MATERIALIZED_IDS = 3_000;
-
-/** The organizations that a caller can see; `null` for all. */
-function visibleOrganizationIds({
-  staff,
-  assignedOrganizations,
-  organizationId,
-}: Caller): readonly number[] | null {
-  if (staff) return assignedOrganizations;
-  return organizationId === null ? [] : [organizationId];
-}
 
 /** Finds vulnerabilities by the rows of another table. */
 interface IdSource {
@@ -42,7 +29,7 @@ function idCondition(
   if (plan === undefined) return sql<SqlBool>`${id} in (${ids})`;
   const cachedIds = plan.ids.get(filter);
   if (cachedIds !== undefined) return inList(db, id, cachedIds);
-  if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
+  if (plan.mode === 'window' && matchesText !== undefined) return matchesText;
   const isSelected = inSelected(db, withoutIndex(id), ids);
   return exists === undefined || plan.mode === 'count'
     ? isSelected
@@ -68,7 +55,7 @@ function idsIn(
 
 /** Other organizations' rows must not influence the plan: response times would reveal them. */
 const isOfCaller = ({ db, caller }: ListContext, organization: Expression<number>) =>
-  organizationCondition(db, organization, visibleOrganizationIds(caller));
+  organizationCondition(db, organization, accessibleOrganizations(caller));
 
 /** The value of each filter. */
 interface RelatedFilterValues {
@@ -130,7 +117,7 @@ const ID_SOURCES: {
 };
 
 /** @param organizations `null` for all */
-const organizationCondition = (
+export const organizationCondition = (
   db: ListContext['db'],
   column: Expression<number>,
   organizations: readonly number[] | null,
@@ -146,7 +133,7 @@ const NUMBER = /^\s*#?(\d{1,15})\s*$/;
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = foldForSearch(text);
   const number = Number(NUMBER.exec(text)?.[1] ?? 0);
-  const organizations = visibleOrganizationIds(caller);
+  const organizations = accessibleOrganizations(caller);
   const isVisibleOrganization = (column: string) =>
     organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => nameContains(db, column, key);
@@ -211,6 +198,17 @@ export const RELATED_FILTERS = {
   search: { kind: 'search', where: whereIds('search') } as Filter<'search'>,
 };
 
+/** @returns the statements that select the ids of each filter by another table that is set, by the filter's name */
+export function relatedIds(
+  context: ListContext,
+  input: RelatedFilterInput,
+): (readonly [name: string, ids: RawBuilder<unknown>])[] {
+  return (Object.keys(ID_SOURCES) as (keyof RelatedFilterValues)[]).flatMap((name) => {
+    const source = sourceOf(context, name, input);
+    return source === undefined ? [] : [[name, source.ids] as const];
+  });
+}
+
 /** @returns the source of a filter that is set */
 function sourceOf<Name extends keyof RelatedFilterValues>(
   context: ListContext,
@@ -220,30 +218,4 @@ function sourceOf<Name extends keyof RelatedFilterValues>(
   const value = input[name];
   // `gone: false` selects nearly all rows and is tested on each row.
   return value === undefined || value === false ? undefined : ID_SOURCES[name](context, value);
-}
-
-/**
- * Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them.
- * @returns `undefined` if no such filter is set
- */
-export async function planRelatedFilters(
-  context: ListContext,
-  input: RelatedFilterInput,
-): Promise<ListPlan | undefined> {
-  const sources = (Object.keys(ID_SOURCES) as (keyof RelatedFilterValues)[]).flatMap((name) => {
-    const source = sourceOf(context, name, input);
-    return source === undefined ? [] : [{ name, ids: source.ids }];
-  });
-  if (sources.length === 0) return undefined;
-  const idsByFilter = new Map<string, readonly number[]>();
-  await Promise.all(
-    sources.map(async ({ name, ids }) => {
-      const matchingIds = await selectIds(
-        context.db,
-        sql`select * from (${ids}) as found_ids limit ${sql.lit(MAX_MATERIALIZED_IDS + 1)}`,
-      );
-      if (matchingIds.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, matchingIds);
-    }),
-  );
-  return { strategy: idsByFilter.size > 0 ? 'ids' : 'scan', ids: idsByFilter, mode: 'page' };
 }

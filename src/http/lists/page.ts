@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { type TSchema, Type } from 'typebox';
-import type { List, ListRequest, RowBatch, RowPosition, SortColumn } from '../../domain/lists/define-list.ts';
+import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
+import type { RowPosition, SortColumn } from '../../domain/lists/sort-order.ts';
 import type { Context } from '../../context.ts';
 import type { Reservation } from '../../lib/memory-budget.ts';
 import { OperationResult } from '../operation-result.ts';
@@ -104,6 +105,8 @@ interface PageRequest<Item, F extends Filters, O extends string> {
 interface PageWindow<Item> {
   start: RowPosition | number;
   limit: number;
+  /** The number of rows of the list; absent for a page by cursor. */
+  total?: number;
   headers: Record<string, string>;
   /**
    * @returns the headers that lead to the next page; `batch` is the only batch of the page, or absent if there are
@@ -128,7 +131,7 @@ export async function sendPage<Item, F extends Filters, O extends string>(
       ? cursorWindow(page, base, url)
       : await numberedWindow(page, base, url);
   reply.headers(window.headers).type('application/json; charset=utf-8');
-  const batches = readBatches(list, listContext, listRequest, window.start, window.limit);
+  const batches = readBatches(list, listContext, listRequest, window.start, window.limit, window.total);
   const first = await batches.next();
   // Most pages are read in one batch.
   const isComplete = first.done === true || first.value.rows === window.limit || !first.value.hasMore;
@@ -171,6 +174,7 @@ async function numberedWindow<Item, F extends Filters, O extends string>(
   return {
     start,
     limit: start >= total ? 0 : size,
+    total,
     headers: {
       ...(style.combinesHeaders
         ? {

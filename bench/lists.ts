@@ -1,0 +1,313 @@
+import type { Engine } from '../src/db/database.ts';
+import { send } from './companions.ts';
+import { type ListIds, type ListsStore, openListsStore } from './lists-store.ts';
+import { type BenchmarkResult, median, progress } from './measure.ts';
+import { type Server, startAssay } from './processes.ts';
+
+const LIST = '/v1/vulnerabilities';
+const SORTS = ['resolved_at', 'updated_at', 'severity', 'cvss_score', 'status_id', 'title', 'due_on'];
+const ORDERS = SORTS.flatMap((sort) => [sort, `-${sort}`]);
+const BY_CURSOR = 'page[after]=';
+/** Repetitions of each request, after one that is not measured. */
+const REPEATS = 5;
+const PAIRS = Number(process.env['BENCH_PAIRS'] ?? 400);
+const WORST = 10;
+/** Draws pairs of filters in an order without a pattern. */
+const PRIME = 7_919;
+
+/** Names that can be given on the command line. */
+export const LIST_WORKLOADS: readonly string[] = [
+  'lists-orders',
+  'lists-filters',
+  'lists-pairs',
+  'lists-totals',
+  'lists-last',
+  'lists-staff',
+  'lists-search',
+  'lists-summary',
+];
+
+interface FilterCase {
+  /** The filter's name: two cases of one filter are no pair. */
+  name: string;
+  query: string;
+  matches: number;
+}
+
+const filtersOf = ({
+  user,
+  tags,
+  group,
+  imports,
+  assets,
+  vulnerability,
+}: ListIds): [name: string, value: string][] => [
+  ['search', 'reflected'],
+  ['search', 'page4242'],
+  ['status_id][', '1'],
+  ['status_id][', '9'],
+  ['phase][', 'open'],
+  ['phase][', 'closed'],
+  ['severity][', 'Critical'],
+  ['severity][', 'Medium'],
+  ['tag_id][', String(tags[0])],
+  ['tag_id][', String(tags[5])],
+  ['tag_id][', String(tags.at(-1))],
+  ['tag][', 'tag 0'],
+  ['assessment_id][', 'large-0'],
+  ['assessment_id][', 'large-7'],
+  ['assessment_id][', 'large-20'],
+  ['assessment_group_id][', String(group)],
+  ['asset_uid][', assets[0] ?? ''],
+  ['asset_uid][', assets[7] ?? ''],
+  ['source][', 'manual'],
+  ['source][', 'zap'],
+  ['source][', 'sslscan'],
+  ['cve][', 'CVE-2024-1042'],
+  ['import_id][', String(imports[10])],
+  ['gone', 'true'],
+  ['gone', 'false'],
+  ['gone_import_id][', String(imports[0])],
+  ['created_by][', String(user + 7)],
+  ['assignee_id][', String(user + 7)],
+  ['due_until', '2026-01-15'],
+  ['due_until', '2026-06-01'],
+  ['retest][', 'requested'],
+  ['retest][', 'verified'],
+  ['retest][', 'failed'],
+  ['id][', String(vulnerability + 4_242)],
+  ['updated_since', '2026-11-01T00:00:00'],
+  ['updated_since', '2026-12-05T00:00:00'],
+  ['updated_within', '2592000'],
+  ['created_since', '2026-11-01T00:00:00'],
+  ['created_since', '2026-11-30T12:00:00'],
+  ['created_until', '2024-12-10T00:00:00'],
+  ['created_until', '2026-01-01T00:00:00'],
+];
+
+/** Filters whose totals no counter has. */
+const TOTALS = [
+  'filter[search]=reflected',
+  'filter[gone]=true',
+  'filter[due_until]=2026-06-01',
+  'filter[status_id][]=1&filter[retest][]=verified',
+  'filter[updated_since]=2026-06-01T00:00:00',
+];
+
+/** Lists by number: name, path, and rows on a page. */
+const NUMBERED: readonly (readonly [name: string, path: string, size: number])[] = [
+  ...ORDERS.map((order) => [`15 ${order}`, `${LIST}?sort=${order}&page[size]=50`, 50] as const),
+  ['75', '/api/asset/v2/assets?perPage=100', 100],
+  ['36', '/api/assessment/v1/assessments?perPage=10', 10],
+];
+
+const query = (...parts: string[]) => `${LIST}?${parts.filter((part) => part !== '').join('&')}`;
+const filterQuery = (name: string, value: string) => `filter[${name}]=${encodeURIComponent(value)}`;
+
+/** Sends requests to one server as its readers. */
+class Probe {
+  readonly #server: Server;
+  readonly #tokens: ListsStore['tokens'];
+
+  constructor(server: Server, tokens: ListsStore['tokens']) {
+    this.#server = server;
+    this.#tokens = tokens;
+  }
+
+  get(path: string, reader: keyof ListsStore['tokens'] = 'large') {
+    return send(this.#server, { token: this.#tokens[reader] }, path);
+  }
+
+  /** @returns the median time of a request in milliseconds */
+  async time(path: string, reader: keyof ListsStore['tokens'] = 'large', repeats = REPEATS): Promise<number> {
+    const times: number[] = [];
+    for (let number = 0; number <= repeats; number += 1) {
+      const { milliseconds } = await this.get(path, reader);
+      if (number > 0) times.push(milliseconds);
+    }
+    return median(times);
+  }
+
+  async total(path: string): Promise<number> {
+    const { headers } = await this.get(path);
+    const pagination = headers['x-pagination'];
+    return pagination === undefined
+      ? Number(headers['pagination-total-count'])
+      : (JSON.parse(String(pagination)) as { total_entries: number }).total_entries;
+  }
+}
+
+/** Measures the lists of an organization of a million vulnerabilities. */
+export async function measureLists(
+  engine: Engine,
+  isSelected: (name: string) => boolean,
+): Promise<BenchmarkResult[]> {
+  const store = await openListsStore(engine);
+  const server = await startAssay(
+    {
+      ASSAY_RATE_LIMIT: '0',
+      ...(store.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: store.databaseUrl }),
+    },
+    store.dataDirectory,
+  );
+  const rows: BenchmarkResult[] = [];
+  const report = (workload: string, times: readonly Timed[], limit: number): void => {
+    const sorted = times.toSorted((one, other) => other.time - one.time);
+    const worst = sorted[0]?.time ?? 0;
+    rows.push({
+      engine,
+      workload,
+      p50: median(times.map(({ time }) => time)),
+      p99: worst,
+      ratio: worst / limit,
+      target: `each <= ${limit} ms`,
+      holds: worst <= limit,
+    });
+    for (const { time, name, matches } of sorted.slice(0, WORST))
+      progress(`  ${time.toFixed(1)} ms  ${name}${matches === undefined ? '' : ` (${matches} rows)`}`);
+  };
+  const probe = new Probe(server, store.tokens);
+  const timeAll = async (requests: readonly { name: string; path: string; matches?: number }[]) => {
+    const times: Timed[] = [];
+    for (const { name, path, matches } of requests)
+      times.push({ name, matches, time: await probe.time(path) });
+    return times;
+  };
+  try {
+    if (isSelected('lists-orders')) {
+      progress(`${engine}: every order`);
+      const orders = ORDERS.map((order) => ({ name: order, path: query(BY_CURSOR, `sort=${order}`) }));
+      report('lists-orders', await timeAll(orders), 10);
+    }
+    const measure = async (workload: string, requests: Parameters<typeof timeAll>[0], limit: number) => {
+      if (!isSelected(workload)) return;
+      progress(`${engine}: ${workload}`);
+      report(workload, await timeAll(requests), limit);
+    };
+    await measure(
+      'lists-totals',
+      ['', 'filter[status_id][]=1', 'filter[severity][]=High', 'filter[source][]=zap'].map((part) => ({
+        name: part,
+        path: query(part),
+      })),
+      15,
+    );
+    await measure(
+      'lists-totals (others)',
+      TOTALS.map((part) => ({ name: part, path: query(part) })),
+      engine === 'sqlite' ? 300 : 150,
+    );
+    if (isSelected('lists-last')) {
+      progress(`${engine}: last pages by number`);
+      for (const [name, path, size] of NUMBERED) {
+        const pages = Math.ceil((await probe.total(path)) / size);
+        const first = await probe.time(path);
+        const last = await probe.time(
+          `${path}&${path.includes('page[size]') ? 'page[number]' : 'page'}=${pages}`,
+        );
+        progress(`  ${name}: ${first.toFixed(1)} and ${last.toFixed(1)} ms of ${pages} pages`);
+        rows.push({
+          engine,
+          workload: `lists-last (${name})`,
+          p50: last,
+          ratio: last / first,
+          target: '<= 2 x the first',
+          holds: last <= 2 * first,
+        });
+      }
+      const middle = ORDERS.map((order) => ({
+        name: order,
+        path: query('page[number]=10000', `sort=${order}`),
+      }));
+      report('lists-middle', await timeAll(middle), 500);
+    }
+    for (const reader of ['assigned', 'staff'] as const)
+      if (isSelected('lists-staff')) {
+        progress(`${engine}: every order as ${reader}`);
+        const times: Timed[] = [];
+        for (const order of ORDERS)
+          times.push({ name: order, time: await probe.time(query(BY_CURSOR, `sort=${order}`), reader) });
+        report(`lists-staff (${reader})`, times, reader === 'staff' ? 150 : 50);
+      }
+    await measure(
+      'lists-search',
+      ['page4242', 'parameter', 'shop', 'q42 page', 'absent word', 'CVE-2024-1042', '.example', 'zz'].map(
+        (text) => ({
+          name: text,
+          path: query(BY_CURSOR, `filter[search]=${encodeURIComponent(text)}`),
+        }),
+      ),
+      30,
+    );
+    await measure(
+      'lists-summary',
+      ['', 'filter[assessment_id][]=large-0'].map((part) => ({
+        name: part,
+        path: `${LIST}/summary?${part}`,
+      })),
+      10,
+    );
+    if (['lists-filters', 'lists-pairs'].some(isSelected)) {
+      progress(`${engine}: counting what each filter matches`);
+      const cases: FilterCase[] = [];
+      for (const [name, value] of filtersOf(store.ids)) {
+        const part = filterQuery(name, value);
+        cases.push({ name, query: part, matches: await probe.total(query(part, 'page[size]=1')) });
+        progress(`  ${part}: ${cases.at(-1)?.matches}`);
+      }
+      const large = await probe.total(query('page[size]=1'));
+      const isQuick = ({ matches }: FilterCase) => matches >= large / 20 || matches <= 1_000;
+      const requestsOf = (selected: readonly FilterCase[]) =>
+        selected.flatMap(({ query: part, matches }) =>
+          ORDERS.map((order) => ({
+            name: `${order} ${part}`,
+            path: query(BY_CURSOR, `sort=${order}`, part),
+            matches,
+          })),
+        );
+      if (isSelected('lists-filters')) {
+        progress(`${engine}: every order with each filter that matches 5 % or 1,000`);
+        report('lists-filters (quick)', await timeAll(requestsOf(cases.filter(isQuick))), 10);
+        progress(`${engine}: every order with every other filter`);
+        report(
+          'lists-filters (others)',
+          await timeAll(requestsOf(cases.filter((one) => !isQuick(one)))),
+          150,
+        );
+      }
+      if (isSelected('lists-pairs')) {
+        progress(`${engine}: ${PAIRS} pairs of filters`);
+        report('lists-pairs', await timeAll(drawPairs(cases)), 150);
+      }
+    }
+  } finally {
+    await server.stop();
+    await store.stop();
+  }
+  return rows;
+}
+
+interface Timed {
+  name: string;
+  time: number;
+  matches?: number | undefined;
+}
+
+/** Draws orders with two filters, always the same. */
+function drawPairs(cases: readonly FilterCase[]) {
+  const all = cases.flatMap((one, index) =>
+    cases
+      .slice(index + 1)
+      .filter(({ name }) => name !== one.name)
+      .flatMap((other) =>
+        ORDERS.map((order) => ({
+          name: `${order} ${one.query} ${other.query}`,
+          path: query(BY_CURSOR, `sort=${order}`, one.query, other.query),
+        })),
+      ),
+  );
+  return Array.from(
+    { length: Math.min(PAIRS, all.length) },
+    (_, number) => all[(number * PRIME) % all.length],
+  ).flatMap((request) => request ?? []);
+}

@@ -1,0 +1,142 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import { inList, selectIds } from '../../db/dialect-sql.ts';
+import type { ReadConnection } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import {
+  type FilterInput,
+  type Filters,
+  type ListContext,
+  type ListPlan,
+  organizationIds,
+  READ_SIZES,
+} from './filters.ts';
+import { type IndexedRead, type IndexedTable, readAtOffset, readInOrder } from './indexed-reader.ts';
+import {
+  afterPosition,
+  orderTerms,
+  type PositionedRow,
+  type RowPosition,
+  type SortOrder,
+} from './sort-order.ts';
+
+const IN_WINDOW: ListPlan = { strategy: 'scan', ids: new Map(), mode: 'window' };
+const BY_IDS: ListPlan = { strategy: 'ids', ids: new Map(), mode: 'page' };
+
+/** How a list is read that has an index for each of its orders. */
+export interface ListIndexes<F extends Filters, O extends string> extends IndexedTable {
+  /** The sorts with an index over the rows of all organizations. */
+  global: readonly NoInfer<O>[];
+  /** The organizations of which a caller sees rows; `null` for all. */
+  organizations(caller: Caller): readonly number[] | null;
+  /** Whether a caller sees only some of the rows of these organizations. */
+  seesPart(caller: Caller): boolean;
+  /** @returns the ids that filters select; `undefined` if no filter has an index */
+  plan(context: ListContext, input: FilterInput<F>): Promise<ListPlan | undefined>;
+}
+
+type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;
+
+/** What the pages of a request are read from. */
+export interface IndexedPage<Row extends PositionedRow> {
+  table: IndexedTable;
+  context: ListContext;
+  order: SortOrder;
+  /** The organizations to read; `null` for all, if one index has this order for them. */
+  organizations: readonly number[] | null;
+  /** Whether the rows of these organizations are filtered. */
+  isFiltered: boolean;
+  plan(context: ListContext): Promise<ListContext>;
+  /** @returns the visible rows of these organizations that match the filters */
+  rows(context: ListContext): Rows<Row>;
+  /** @returns the same as `rows`, also without a condition on the organization */
+  matching(context: ListContext): Rows<Row>;
+  /** @returns the visible rows */
+  visible(context: ListContext): Rows<Row>;
+}
+
+/**
+ * Reads a page in the order of an index as far as that is quick, and otherwise collects the rows that match and sorts
+ * them.
+ * @param start the position or the number of rows after which to start
+ */
+export async function readIndexedPage<Row extends PositionedRow>(
+  page: IndexedPage<Row>,
+  start: RowPosition | number,
+  limit: number,
+): Promise<Row[]> {
+  const { organizations, context } = page;
+  const sizes = context.readSizes ?? READ_SIZES;
+  const [position, offset] = typeof start === 'number' ? [undefined, start] : [start, 0];
+  const isOne = organizations === null || organizations.length === 1;
+  const read: IndexedRead<Row> = { ...page, rows: (current) => page.rows(current) };
+  if (!page.isFiltered && (isNear(page.context, start) || isOne))
+    return position === undefined
+      ? readAtOffset(read, offset, limit)
+      : ((await readInOrder(read, position, limit)) ?? []);
+  const readWindow = async (current: ListContext, window: number) => {
+    if (!isNear(page.context, start) || !isOne) return undefined;
+    const rows = await readInOrder({ ...read, context: current, window }, position, offset + limit);
+    return rows?.slice(offset);
+  };
+  const first = await readWindow({ ...context, plan: IN_WINDOW }, sizes.shortWindow);
+  if (first !== undefined) return first;
+  const planned = await page.plan(context);
+  const second =
+    planned.plan?.strategy === 'ids'
+      ? undefined
+      : await readWindow({ ...planned, plan: IN_WINDOW }, sizes.longWindow);
+  return second ?? collectRows(page, planned, start, limit);
+}
+
+/** Collects the positions of all matching rows, and reads the rows of the page. */
+async function collectRows<Row extends PositionedRow>(
+  { order, matching, visible }: IndexedPage<Row>,
+  context: ListContext,
+  start: RowPosition | number,
+  limit: number,
+): Promise<Row[]> {
+  const { db } = context;
+  const collected = { ...order, column: sql.ref('position_value'), id: sql.ref<number>('position_id') };
+  const candidates = context.plan?.candidates;
+  const all = matching(context).clearSelect().select(positionColumns(order));
+  const positions =
+    candidates === undefined ? all : all.where(inList(db, order.id as typeof collected.id, candidates));
+  const [condition, offset] =
+    typeof start === 'number' ? [sql`1 = 1`, start] : [afterPosition(collected, start), 0];
+  const ids = await selectIds(
+    db,
+    sql`select position_id from (with matching as materialized ${positions}
+      select position_id from matching where ${condition}
+      order by ${sql.join(orderTerms(collected))} limit ${sql.lit(limit)} offset ${sql.lit(offset)}) as page`,
+  );
+  const rows = await visible({ ...context, plan: BY_IDS })
+    .where(inList(db, order.id as typeof collected.id, ids))
+    .execute();
+  const byId = new Map(rows.map((row) => [row.position_id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** Whether a page starts so early that the rows before it are read as well. */
+export const isNear = ({ readSizes = READ_SIZES }: ListContext, start: RowPosition | number): boolean =>
+  typeof start !== 'number' || start <= readSizes.maxReadOffset;
+
+/** The columns of `PositionedRow`. */
+export const positionColumns = ({ column, id }: Pick<SortOrder, 'column' | 'id'>) => [
+  sql<string | number | null>`${column}`.as('position_value'),
+  sql<number | string>`${id}`.as('position_id'),
+];
+
+/**
+ * @param uids those that a filter selects
+ * @returns the ids of the organizations to read
+ */
+export async function selectOrganizations(
+  db: ReadConnection,
+  visible: readonly number[] | null,
+  uids: readonly string[] | undefined,
+): Promise<readonly number[]> {
+  if (uids === undefined && visible !== null) return visible;
+  const selected = await selectIds(db, organizationIds(db, uids));
+  return visible === null ? selected : selected.filter((id) => visible.includes(id));
+}
