@@ -16,6 +16,7 @@ import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
 import { searchByIds } from './migrations/0014-search-by-ids.ts';
 import { importNumbers } from './migrations/0015-import-numbers.ts';
 import { addressOrder } from './migrations/0016-address-order.ts';
+import { searchTable } from './migrations/0018-search-table.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   searchByIds,
   importNumbers,
   addressOrder,
+  searchTable,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {
