@@ -188,6 +188,14 @@ export function forUpdate(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknow
 }
 
 /**
+ * Locks the selected rows like `forUpdate`, and leaves out those that another transaction has locked.
+ * @param table whose rows to lock, in a join
+ */
+export function forUpdateSkipLocked(db: Pick<ReadConnection, 'engine'>, table: string): RawBuilder<unknown> {
+  return db.engine === 'postgres' ? sql`for update of ${sql.ref(table)} skip locked` : sql``;
+}
+
+/**
  * Takes a lock, shared by all instances, until the transaction ends. Does not wait. Always succeeds on SQLite, which
  * has one writer at a time.
  * @param number the 64-bit id of the lock

@@ -17,6 +17,7 @@ import { searchByIds } from './migrations/0014-search-by-ids.ts';
 import { importNumbers } from './migrations/0015-import-numbers.ts';
 import { addressOrder } from './migrations/0016-address-order.ts';
 import { listIndexes } from './migrations/0017-list-indexes.ts';
+import { searchTable } from './migrations/0018-search-table.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   importNumbers,
   addressOrder,
   listIndexes,
+  searchTable,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

@@ -121,7 +121,8 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   untested_findings: 'Findings that a report with a scan scope names without having tested them.',
   port_sets: 'Long port lists by their digest, which other tables refer to.',
   last_import_starts: 'When an import or undo of an organization was last started.',
-  search_index_queue: 'Ranges of imported vulnerabilities that are not in the search index yet.',
+  search_index_queue:
+    'Ranges of imported vulnerabilities that are not in the search index yet. Ids of others may lie between them.',
 
   jobs: 'Queued and recurring jobs. One instance runs each.',
   'jobs.key': 'At most one job has it; `null` for no such limit.',

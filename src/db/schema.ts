@@ -535,8 +535,8 @@ export interface Tables {
     gone_at: number | null;
     gone_import_id: number | null;
   };
-  /** Ranges of imported vulnerabilities that are not in the search index yet. */
-  search_index_queue: { first_id: number; last_id: number };
+  /** Ranges of imported vulnerabilities that are not in the search index yet. Ids of others may lie between them. */
+  search_index_queue: { import_id: number; first_id: number; last_id: number; organization_id: number };
   /** The session of a signed-in browser. Deleted when it ends. */
   sessions: {
     id: string;

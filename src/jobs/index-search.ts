@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Context } from '../context.ts';
 import { INDEX_ENDED_IMPORTS_JOB, isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { DIST } from '../paths.ts';
+import { fillSearchIndex } from './fill-search-index.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 10_000;
@@ -13,14 +14,19 @@ const MAX_WAIT = 60_000;
 /** Small: each row is read once, and the garbage of a batch is short-lived. */
 const [PAGE_CACHE_MIB, YOUNG_GENERATION_MIB] = [4, 2];
 
-type WorkerOptions = Pick<Context, 'config'> & { signal: AbortSignal; endedOnly: boolean };
+type FillOptions = Pick<Context, 'config' | 'db'> & { signal: AbortSignal; endedOnly: boolean };
 
-/** Fills the index on a worker thread, because it would block the event loop. */
-async function runWorker({ config, signal, endedOnly }: WorkerOptions): Promise<void> {
+/** Fills the index: PostgreSQL does the work itself, SQLite on a worker thread, because it would block the event loop. */
+async function fillIndex({ config, db, signal, endedOnly }: FillOptions): Promise<void> {
   signal.throwIfAborted();
-  const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
+  if (db.engine === 'postgres') {
+    await fillSearchIndex(db, { endedOnly, isStopping: () => signal.aborted });
+    signal.throwIfAborted();
+    return;
+  }
+  const { dataDirectory, requestTimeout: timeout } = config;
   const worker = new Worker(new URL('index-search-worker.js', DIST), {
-    workerData: { database: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB }, endedOnly },
+    workerData: { database: { dataDirectory, timeout, pageCache: PAGE_CACHE_MIB }, endedOnly },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
   });
   const stop = (): void => worker.postMessage('stop', []);
@@ -34,10 +40,10 @@ async function runWorker({ config, signal, endedOnly }: WorkerOptions): Promise<
 }
 
 /** Adds the vulnerabilities of imports that have ended to the search index, whatever else is imported. */
-export const indexEndedImportsJob = ({ config }: Context): JobHandler => ({
+export const indexEndedImportsJob = ({ config, db }: Context): JobHandler => ({
   kind: INDEX_ENDED_IMPORTS_JOB,
   maxAttempts: 3,
-  run: ({ signal }) => runWorker({ config, signal, endedOnly: true }),
+  run: ({ signal }) => fillIndex({ config, db, signal, endedOnly: true }),
 });
 
 /**
@@ -61,7 +67,7 @@ export const indexSearchJob = ({ db, config, clock }: Context): JobHandler => {
       const [queued] = await db.read.selectFrom('search_index_queue').select('first_id').limit(1).execute();
       if (queued !== undefined && (await isWaiting())) return;
       waitingSince = undefined;
-      if (queued !== undefined) await runWorker({ config, signal, endedOnly: false });
+      if (queued !== undefined) await fillIndex({ config, db, signal, endedOnly: false });
     },
   };
 };

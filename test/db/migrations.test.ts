@@ -9,7 +9,8 @@ import { readCatalog } from '../../scripts/schema-types.ts';
 import { type Database, StorageError } from '../../src/db/database.ts';
 import { checksumOf, dialects, IncompatibleDatabase, migrations } from '../../src/db/migrate.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
-import { searchColumns } from '../../src/db/vulnerability-search.ts';
+import { selectIds } from '../../src/db/dialect-sql.ts';
+import { indexPending, searchColumns, selectIdsContaining } from '../../src/db/vulnerability-search.ts';
 import { caseFolding } from '../../src/db/migrations/0006-case-folding.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { reconcileFindings } from '../../src/domain/imports/reconcile-findings.ts';
@@ -108,6 +109,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
   '0017-list-indexes': [
     '900c0bc88def35c4c62a1772b93c5be597b457b90793bea3770284ceac1e470e',
     '900c0bc88def35c4c62a1772b93c5be597b457b90793bea3770284ceac1e470e',
+  ],
+  '0018-search-table': [
+    '372b231020c63c8011cbdb7a24f8d098b94428e728783d60e6dd715bb39b9762',
+    '9cedcab1a2a9f22dfa327fd42f164a0903a13aec66debae0edfc8bcc39f58c8e',
   ],
 };
 
@@ -307,6 +312,47 @@ describe('Migrations', () => {
     expect(texts.rows).toEqual([{ title: 'δοσ\ncwe 89', description: 'grosse \u13A0', name: 'mass' }]);
   });
 
+  it('index the words of vulnerabilities, and know whose the queued ones are', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const imported = await db.read
+      .selectFrom('vulnerabilities')
+      .select(['id', 'organization_id', 'import_id'])
+      .where('import_id', 'is not', null)
+      .orderBy('id')
+      .execute();
+    const [first, last] = [imported[0]?.id ?? 0, imported.at(-1)?.id ?? 0];
+    await db.write(async (tx) => {
+      // Nothing is left of the second range. The first vulnerability of the first one was deleted.
+      await sql`delete from search_index_queue`.execute(tx);
+      await sql`insert into search_index_queue values (${first - 1}, ${last}), (${last + 1}, ${last + 9})`.execute(
+        tx,
+      );
+      await sql`update vulnerabilities set import_id = null, search_description = 'needle' where id < ${first}`.execute(
+        tx,
+      );
+      await sql`delete from vulnerabilities where id = ${first - 1}`.execute(tx);
+    });
+    await db.migrate();
+    const migrated = await open();
+    expect(await migrated.read.selectFrom('search_index_queue').selectAll().execute()).toEqual([
+      {
+        import_id: imported[0]?.import_id,
+        first_id: first - 1,
+        last_id: last,
+        organization_id: imported[0]?.organization_id,
+      },
+    ]);
+    while ((await migrated.write((tx) => indexPending(tx, 5))).queued > 0);
+    const { rows } = await sql<{ id: number; title: string }>`
+      select id, search_title as title from vulnerabilities order by id`.execute(migrated.read);
+    expect(rows.length).toBeGreaterThan(imported.length);
+    for (const { id, title } of rows)
+      expect(await selectIds(migrated.read, selectIdsContaining(migrated, title, null))).toContain(id);
+    const needles = await selectIds(migrated.read, selectIdsContaining(migrated, 'needle', null));
+    expect(needles.length).toBe(rows.filter(({ id }) => id < first).length);
+  });
+
   it('mark what accounts of staff made, and who entered hours', async () => {
     const db = await open();
     await restore(db, '0001-initial');
@@ -501,7 +547,7 @@ describe('Migrations', () => {
             when 'bytea' then 'BLOB' else data_type end as type,
           (is_nullable = 'YES')::int as nullable, (column_default is not null or is_identity = 'YES')::int as optional,
           (is_generated = 'ALWAYS')::int as generated
-        from information_schema.columns where table_schema = current_schema() and table_name <> 'migrations'
+        from information_schema.columns where table_schema = current_schema() and table_name not in ('migrations', 'vulnerability_search')
         order by table_name collate "C", ordinal_position`.execute(db.read);
       expect(rows.length).toBeGreaterThan(400);
       const onSqlite = (await readCatalog()).map(({ sql: _statement, ...column }) => column);

@@ -1,19 +1,29 @@
+import { sql } from 'kysely';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
-import { type Database } from '../../src/db/database.ts';
+import type { Database, Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
+import { inList, selectIds } from '../../src/db/dialect-sql.ts';
+import {
+  countUnindexed,
+  enqueueForSearchIndex,
+  indexPending,
+  selectIdsContaining,
+} from '../../src/db/vulnerability-search.ts';
 import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import { waitForSearchIndex } from '../../src/api/vulnerabilities/bulk-update.ts';
 import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.ts';
+import { fillSearchIndex } from '../../src/jobs/fill-search-index.ts';
 import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
 import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { createTestDatabase, useOwnDatabase } from '../harness/database.ts';
 import { engine, startTestServer, useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const server = await useOwnServer();
+const { db: ownDb, testDatabase } = await useOwnDatabase();
 
 const FINDINGS = 250;
 
@@ -47,7 +57,7 @@ it('indexes all findings of an import in one run of the job', async () => {
 });
 
 /** Inserts vulnerabilities of a new organization as an import does. @returns their ids */
-async function importInto(db: Database, uid: string, count: number): Promise<number[]> {
+async function importInto(db: Database, uid: string, count: number, importId = 1_000): Promise<number[]> {
   return db.write(async (tx) => {
     const by = cliChangeContext(1);
     const { id: organizationId } = await createOrganization(tx, by, { uid, name: uid });
@@ -61,7 +71,7 @@ async function importInto(db: Database, uid: string, count: number): Promise<num
       created_at: 1,
       updated_at: 1,
       first_seen_at: 1,
-      import_id: 1,
+      import_id: importId,
       title: uid,
       description: uid,
       search_title: uid,
@@ -72,7 +82,7 @@ async function importInto(db: Database, uid: string, count: number): Promise<num
       .returning('id')
       .execute();
     const ids = rows.map(({ id }) => id);
-    await enqueueForSearchIndex(tx, ids);
+    await enqueueForSearchIndex(tx, { importId, organizationId }, ids);
     return ids;
   });
 }
@@ -82,8 +92,7 @@ const indexed = async (db: Database) => {
   return queued.length === 0;
 };
 
-/** PostgreSQL indexes on insert. */
-describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
+describe('Beside a running import', () => {
   const runningImport = (db: Database, leaseEnds: number) =>
     db.write((tx) =>
       tx
@@ -143,14 +152,13 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
       .where('uid', '=', 'running')
       .executeTakeFirstOrThrow();
     const id = await insertImport(ownServer, { organizationId, state: 'running' });
-    await db.write(async (tx) => {
-      const all = tx.updateTable('vulnerabilities');
-      await all.set({ import_id: id + 1 }).execute();
-      await all
+    await db.write((tx) =>
+      tx
+        .updateTable('search_index_queue')
         .set({ import_id: id })
-        .where('id', '>=', running[0] as number)
-        .execute();
-    });
+        .where('first_id', '=', running[0] as number)
+        .execute(),
+    );
     const staff = { ...operatorCaller('test'), staff: true, assignedOrganizations: null };
     const wait = (search = 'acme') =>
       waitForSearchIndex(() => countUnsearchable(db.read, staff, { search }), 0);
@@ -217,5 +225,159 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     ]);
     await db.close();
     await database.drop();
+  });
+});
+
+describe('The index', () => {
+  const matchIds = (text: string) => selectIds(ownDb.read, selectIdsContaining(ownDb, text, null));
+  const fill = (db = ownDb) => fillSearchIndex(db, { endedOnly: false, isStopping: () => false });
+  const setWords = (tx: Transaction, id: number, search_title: string) =>
+    tx.updateTable('vulnerabilities').set({ search_title }).where('id', '=', id).execute();
+  const deleteRow = (tx: Transaction, id: number) =>
+    tx.deleteFrom('vulnerabilities').where('id', '=', id).execute();
+
+  it('finds a vulnerability that was edited or deleted before the job by its present words, and once', async () => {
+    const [edited = 0, deleted = 0, other = 0] = await importInto(ownDb, 'stale', 3);
+    await ownDb.write(async (tx) => {
+      await setWords(tx, edited, 'fresh words');
+      await deleteRow(tx, deleted);
+    });
+    await fill();
+    expect(await matchIds('fresh words')).toEqual([edited]);
+    expect(await matchIds('stale')).toEqual([other]);
+    await ownDb.write(async (tx) => {
+      await setWords(tx, edited, 'later words');
+      await deleteRow(tx, other);
+    });
+    expect([await matchIds('fresh words'), await matchIds('later words'), await matchIds('stale')]).toEqual([
+      [],
+      [edited],
+      [],
+    ]);
+  });
+
+  it('is not needed for one or two characters of a title', async () => {
+    const ids = await importInto(ownDb, 'zq', 2);
+    await importInto(ownDb, 'other', 2);
+    const ofOrganization = async (organizationId: number) =>
+      selectIds(ownDb.read, selectIdsContaining(ownDb, 'zq', [organizationId]));
+    const { organization_id: organizationId } = await ownDb.read
+      .selectFrom('vulnerabilities')
+      .select('organization_id')
+      .where('id', '=', ids[0] as number)
+      .executeTakeFirstOrThrow();
+    for (const step of ['queued', 'indexed']) {
+      expect([step, await matchIds('zq'), await ofOrganization(organizationId)]).toEqual([step, ids, ids]);
+      expect(await ofOrganization(organizationId + 1)).toEqual([]);
+      await fill();
+    }
+  });
+
+  it('finds a vulnerability that was deleted and created again by its present words', async () => {
+    const [id = 0] = await importInto(ownDb, 'phoenix', 1);
+    await fill();
+    await ownDb.write(async (tx) => {
+      const row = await tx
+        .selectFrom('vulnerabilities')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      await deleteRow(tx, id);
+      const { severity_rank: _rank, reported_at: _time, ...columns } = row;
+      await tx
+        .insertInto('vulnerabilities')
+        .values({ ...columns, search_title: 'from ashes' })
+        .execute();
+      const { organization_id: organizationId } = row;
+      await enqueueForSearchIndex(tx, { importId: 1_001, organizationId }, [id]);
+    });
+    await fill();
+    expect([await matchIds('phoenix'), await matchIds('from ashes')]).toEqual([[], [id]]);
+  });
+
+  it('counts and adds each of two imports whose ids alternate', async () => {
+    const ids = await importInto(ownDb, 'alternating', 8);
+    const { organization_id: organizationId } = await ownDb.read
+      .selectFrom('vulnerabilities')
+      .select('organization_id')
+      .where('id', '=', ids[0] as number)
+      .executeTakeFirstOrThrow();
+    const runningImport = await insertImport({ context: { db: ownDb } } as never, {
+      organizationId,
+      state: 'running',
+    });
+    await ownDb.write(async (tx) => {
+      await tx.deleteFrom('search_index_queue').execute();
+      const [even, odd] = [0, 1].map((rest) => ids.filter((_id, index) => index % 2 === rest));
+      await enqueueForSearchIndex(tx, { importId: runningImport, organizationId }, odd ?? []);
+      await enqueueForSearchIndex(tx, { importId: 1_000, organizationId }, even ?? []);
+    });
+    const take = (endedOnly: boolean) => ownDb.write((tx) => indexPending(tx, 1, 0, endedOnly));
+    const count = () => countUnindexed(ownDb.read, [organizationId]);
+    // The range of the import that has ended begins with an id of its own, and what is left of it with one of the other.
+    expect(await count()).toBe(7);
+    expect(await take(true)).toEqual({ queued: 1, organizationId, left: 6 });
+    expect(await count()).toBe(6);
+    expect(await take(false)).toEqual({ queued: 1, organizationId, left: 12 });
+    await fillSearchIndex(ownDb, { endedOnly: true, isStopping: () => false });
+    expect(await count()).toBe(0);
+    await fill();
+    expect((await matchIds('alternating')).sort((one, other) => one - other)).toEqual(ids);
+  });
+
+  it('is filled by several instances at once', async () => {
+    const ids = await importInto(ownDb, 'together', 2_300);
+    await importInto(ownDb, 'besides', 700);
+    const instances = await Promise.all([1, 2].map(() => openDatabase({ ...testDatabase, timeout: 30_000 })));
+    await Promise.all([ownDb, ...instances].map((db) => fill(db)));
+    for (const db of instances) await db.close();
+    expect((await matchIds('together')).sort((one, other) => one - other)).toEqual(ids);
+    expect(await matchIds('besides')).toHaveLength(700);
+  });
+
+  // SQLite has one writer at a time.
+  describe.runIf(engine() === 'postgres')('of PostgreSQL', () => {
+    /** Runs statements, starts the job, and commits once the job waits. */
+    const besideJob = async (statement: string, ids: readonly number[]) => {
+      const client = new pg.Client({ connectionString: testDatabase.databaseUrl });
+      await client.connect();
+      await client.query('begin');
+      await client.query(statement, [ids]);
+      const filled = fill();
+      for (let waiting = 0; waiting === 0;) {
+        const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(ownDb.read);
+        waiting = rows.length;
+      }
+      await client.query('commit');
+      await filled;
+      await client.end();
+    };
+
+    it('gets the words that an open transaction changed', async () => {
+      const ids = await importInto(ownDb, 'before', 3);
+      await besideJob(
+        `update vulnerabilities set search_title = 'after it' where id = any($1)`,
+        ids.slice(1),
+      );
+      expect([await matchIds('before'), await matchIds('after it')]).toEqual([ids.slice(0, 1), ids.slice(1)]);
+    });
+
+    it('has no list of new rows after the job, which each search would read', async () => {
+      await importInto(ownDb, 'merged', 3);
+      await fill();
+      const { rows } = await ownDb.write((tx) =>
+        sql<{ pages: number }>`
+          select gin_clean_pending_list('vulnerability_search_by_text') as pages`.execute(tx),
+      );
+      expect(rows).toEqual([{ pages: 0 }]);
+    });
+
+    it('gets nothing of what an open transaction deleted', async () => {
+      const ids = await importInto(ownDb, 'vanishing', 3);
+      await besideJob('delete from vulnerabilities where id = any($1)', ids.slice(1));
+      const rows = sql`select id from vulnerability_search where ${inList(ownDb, sql.ref<number>('id'), ids)}`;
+      expect(await selectIds(ownDb.read, rows)).toEqual(ids.slice(0, 1));
+    });
   });
 });

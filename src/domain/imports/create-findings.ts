@@ -158,6 +158,7 @@ export async function createFindings(
     );
   await enqueueForSearchIndex(
     tx,
+    { importId, organizationId },
     vulnerabilities.map(({ id }) => id),
   );
 }

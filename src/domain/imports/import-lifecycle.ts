@@ -18,7 +18,7 @@ import { currentRights, findLostPermission, importAssetScopes } from './import-p
 
 export const IMPORT_JOB = 'import';
 
-/** Adds the findings of an ended import to the search index (SQLite). */
+/** Adds the findings of an ended import to the search index. */
 export const INDEX_ENDED_IMPORTS_JOB = 'index-ended-imports';
 
 const KEY_PREFIX = 'import:';
@@ -224,7 +224,6 @@ export type FinishedRun = Pick<ImportOutcome, 'state' | 'error'> &
   Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: ImportProgress };
 
 async function queueIndexing(tx: Transaction, now: number): Promise<void> {
-  if (tx.engine === 'postgres') return;
   const [queued] = await tx.selectFrom('search_index_queue').select('first_id').limit(1).execute();
   if (queued !== undefined) await addJob(tx, INDEX_ENDED_IMPORTS_JOB, null, now);
 }

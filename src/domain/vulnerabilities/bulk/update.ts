@@ -70,7 +70,7 @@ export interface BulkUpdateResult {
   kept?: number;
 }
 
-/** @returns how many vulnerabilities a search may miss, because their import has only just ended (SQLite) */
+/** @returns how many vulnerabilities a search may miss, because their import has only just ended */
 export async function countUnsearchable(
   db: ReadConnection,
   caller: Caller,
