@@ -21,6 +21,7 @@ import { errorResponses } from './schemas.ts';
 import { JSON_TYPE, applyResult, OperationResult } from './operation-result.ts';
 import { type BodyOptions, createValidatorCompiler } from './validation/validation.ts';
 import { parseIfMatch } from './etags.ts';
+import { compressBody, isCompressible } from './compression.ts';
 
 /** Operations above are companions: extensions of the specification. */
 const LAST_SPECIFIED_OPERATION = 14;
@@ -148,6 +149,7 @@ function createHandler(
   const handler = declared.handler as AnyHandler;
   const status = Number(Object.keys(declared.responses)[0]);
   const readsIfMatch = declared.versioned === true && takesIfMatch(declared.method);
+  const compresses = isCompressible(declared);
   const addressOf = (path: string) => publicBaseUrl(area, context) + path;
   return async (request, reply) => {
     reply.code(status);
@@ -173,6 +175,7 @@ function createHandler(
     )
       throw new Error(`${declared.id} has an idempotency key and did not return the result of writeOnce().`);
     if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
-    return result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
+    const body = result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
+    return compresses ? compressBody(request, reply, body) : body;
   };
 }

@@ -117,6 +117,8 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
    * `ifMatch`.
    */
   versioned?: true;
+  /** Whether a response contains a secret, such as the link of an invitation. */
+  hasSecret?: true;
   /** Enables `Idempotency-Key`. */
   idempotency?: R;
   /**

@@ -92,11 +92,17 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   },
 
   'large lists': async ({ client }) => {
-    await together(12, () => client.send('GET', '/v1/vulnerabilities?page[size]=200'));
+    await together(12, (index) =>
+      client.send('GET', '/v1/vulnerabilities?page[size]=200', {
+        headers: { 'accept-encoding': pick(['identity', 'br', 'gzip'], index) },
+      }),
+    );
   },
 
   'large lists that are not read': async ({ client }) => {
-    const sockets = Array.from({ length: 12 }, () => client.ignore('/v1/vulnerabilities?page[size]=200'));
+    const sockets = Array.from({ length: 12 }, (_, index) =>
+      client.ignore('/v1/vulnerabilities?page[size]=200', pick(['identity', 'br', 'gzip'], index)),
+    );
     await delay(5_000);
     for (const socket of sockets) socket.destroy();
   },

@@ -78,10 +78,12 @@ export class Client {
   }
 
   /** A request whose response is not read. */
-  ignore(path: string): Socket {
+  ignore(path: string, encoding = 'identity'): Socket {
     const socket = this.connect();
     socket.pause();
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.#token}\r\n\r\n`);
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${encoding}\r\nAuthorization: Bearer ${this.#token}\r\n\r\n`,
+    );
     return socket;
   }
 

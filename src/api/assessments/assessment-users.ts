@@ -83,6 +83,7 @@ const listAssessmentUsersOperation = (context: Context) =>
       assessment: [(await requireAdministeredAssessment(db, caller, id)).id],
     }),
     schema: AssessmentUserSchema,
+    hasSecret: true,
     toRow: (user, { caller }) => toAssessmentUserBody(context, caller, user),
   });
 
@@ -105,6 +106,7 @@ const updateAssessmentUsersOperation = (context: Context) =>
         schema: Type.Array(AssessmentUserSchema, { maxItems: MAX_RESULTS }),
       },
     },
+    hasSecret: true,
     async handler({ caller, params: { id }, body, write }) {
       const by = { actor: caller, now: context.clock() };
       const assessment = await write((tx) => updateAssessmentUsers(tx, by, id, body));

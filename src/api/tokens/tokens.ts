@@ -163,6 +163,7 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     inputs: { allowedAddresses: 'allowed_addresses', expiresAt: 'expires_at' },
     responses: { 201: { description: 'The created token.', schema: CreatedTokenSchema } },
     versioned: true,
+    hasSecret: true,
     idempotency: { omitted: ['token'] },
     validate: (body) => validatePersonalToken(toTokenInput(body), clock()),
     handler({ caller, writeOnce, body }) {

@@ -62,6 +62,7 @@ const updateUserOperation = (context: Context) =>
     validate: ({ name }) => validateUserFields({ name }),
     responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
+    hasSecret: true,
     async handler({ caller, ifMatch, params: { id }, query, body, write }) {
       const by = { actor: caller, now: context.clock() };
       const errors = [...findDifferences(query, body), ...validateUserFields({ name: body.name })];

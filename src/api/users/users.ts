@@ -67,6 +67,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
     responses: { 200: { description: 'The user was banned or deleted.', schema: BannedUserSchema } },
     emptyErrorStatuses: [403, 404],
     versioned: true,
+    hasSecret: true,
     async handler({ caller, ifMatch, params, write }) {
       const by = { actor: caller, now: clock() };
       const user = await write((tx) => banUser(tx, by, params.id, ifMatch));
@@ -133,6 +134,7 @@ const listUsersOperation = (context: Context) =>
       await requireUserListAccess(listContext);
       return {};
     },
+    hasSecret: true,
     schema: ListedUserSchema,
     toRow: (user, { caller }) => (caller.admin ? toUserBody(context, caller, user) : toUserRefBody(user)),
   });
@@ -212,6 +214,7 @@ const inviteUserOperation = (context: Context) =>
       },
     },
     versioned: true,
+    hasSecret: true,
     idempotency: inviteIdempotency(context),
     async handler({ caller, writeOnce, body }) {
       const now = context.clock();
@@ -252,6 +255,7 @@ const getUserOperation = (context: Context) =>
     params: idParams(ID, 4),
     responses: { 200: { description: 'The user.', schema: UserSchema } },
     versioned: true,
+    hasSecret: true,
     async handler({ caller, params: { id } }) {
       const user = await requireManagedUser(context.db.read, caller, id);
       return versionedResult(user.version, await toUserWithAccessBody(context, caller, user));

@@ -2,7 +2,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { selectIds, withoutIndex } from '../../db/dialect-sql.ts';
 import type { Filter, FilterInput, ListContext, ListPlan } from '../lists/filters.ts';
 import { accessibleOrganizations } from '../shared/visibility.ts';
-import { selectIdsContaining } from '../../db/vulnerability-search.ts';
+import { selectIdsContaining, selectQueuedIds } from '../../db/vulnerability-search.ts';
 import { foldForSearch } from '../../lib/fold-case.ts';
 import { organizationCondition, relatedIds } from './related-filters.ts';
 import { reportedBetween, VULNERABILITY_FILTERS } from './vulnerability-filters.ts';
@@ -107,8 +107,7 @@ function idsByCve(
     (cve) =>
       sql<SqlBool>`${id} in (${selectIdsContaining(db, foldForSearch(cve), accessibleOrganizations(caller))})`,
   );
-  const isQueued = sql<SqlBool>`${id} in (select queued.id from search_index_queue
-    join vulnerabilities as queued on queued.id between search_index_queue.first_id and search_index_queue.last_id)`;
+  const isQueued = sql<SqlBool>`${id} in (${selectQueuedIds(db, accessibleOrganizations(caller))})`;
   const organization = withoutIndex(sql.ref<number>('vulnerabilities.organization_id'));
   return [
     [

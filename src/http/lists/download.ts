@@ -9,6 +9,7 @@ import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../context.ts';
 import { acquireSlot, reserveMemory } from '../account-limits.ts';
+import { COMPRESSOR_MEMORY } from '../compression.ts';
 import { streamResponse, watchRights } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';
 
@@ -17,7 +18,7 @@ export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-
 export type ListMediaType = (typeof LIST_MEDIA_TYPES)[number];
 
 /** Bytes of memory per download: a small part of the share of its account, because a download may take long. */
-const DOWNLOAD_MEMORY = 2 * 1024 * 1024;
+const DOWNLOAD_MEMORY = 2 * 1024 * 1024 + COMPRESSOR_MEMORY;
 
 export function withCharset(type: ListMediaType): string {
   return `${type}; charset=utf-8`;

@@ -66,6 +66,8 @@ interface ListOptions<
     columns: readonly string[];
     toCells(item: Item, context: ListContext): Readonly<Record<string, string | number | null>>;
   };
+  /** Whether a row contains a secret. */
+  hasSecret?: true;
   /** Whether the list can be read by cursor only, as a log. */
   cursorOnly?: boolean;
 }

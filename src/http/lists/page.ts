@@ -8,6 +8,7 @@ import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { RowPosition, SortColumn } from '../../domain/lists/sort-order.ts';
 import type { Context } from '../../context.ts';
 import type { Reservation } from '../../lib/memory-budget.ts';
+import { COMPRESSOR_MEMORY } from '../compression.ts';
 import { OperationResult } from '../operation-result.ts';
 import { Problem } from '../problems.ts';
 import { streamResponse, watchRights } from '../streams.ts';
@@ -146,7 +147,7 @@ export async function sendPage<Item, F extends Filters, O extends string>(
     await batches.return(undefined);
     return Readable.from([]);
   }
-  if (isComplete) memory.shrinkTo(MAX_TEXT_BYTES + 4 * first.value.bytes);
+  if (isComplete) memory.shrinkTo(COMPRESSOR_MEMORY + MAX_TEXT_BYTES + 4 * first.value.bytes);
   const timeout = context.config.requestTimeout;
   const mayGoOn = await watchRights(context.db.read, listContext.caller, isLive);
   return streamResponse(streamJson(first.value, batches, toRow), { timeout, isLive: mayGoOn });
