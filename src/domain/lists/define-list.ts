@@ -155,7 +155,7 @@ function createQueries<
     return condition === undefined ? query : query.where(condition);
   };
   const orderOf = (context: ListContext, { sort, descending, filters: input }: Request): SortOrder => {
-    const { column, columnFor, nullable = false, limits } = sorts[sort];
+    const { column, columnFor, nullable = false, indexLacksNulls = false, limits } = sorts[sort];
     const isById = column === definition.id;
     return {
       column: columnFor?.(context) ?? sql.ref(column),
@@ -164,6 +164,8 @@ function createQueries<
       ids: descending && (descendingIds || isById) ? 'desc' : 'asc',
       nulls: nullable ? 'last' : 'none',
       isById,
+      engine: context.db.engine,
+      indexLacksNulls,
       ...limits?.(context, input),
     };
   };
@@ -171,8 +173,9 @@ function createQueries<
     context: ListContext,
     input: Input,
     mode: ListPlan['mode'],
+    isPage = false,
   ): Promise<ListContext> => {
-    const plan = await indexes?.plan(context, input);
+    const plan = await indexes?.plan(context, input, isPage);
     return plan === undefined ? context : { ...context, plan: { ...plan, mode } };
   };
   /** Reads rows, or only their positions, from the nearer end of the order if `total` tells how many there are. */
@@ -236,7 +239,7 @@ function createQueries<
         order,
         organizations,
         isFiltered,
-        plan: (current) => withPlan(current, input, 'page'),
+        plan: (current) => withPlan(current, input, 'page', true),
         rows: (current) => select(filteredRows(current, inOrganizations), order, isBare),
         matching: (current) => select(filteredRows(current, input), order, true),
         visible: (current) => select(rows(current), order, isBare),

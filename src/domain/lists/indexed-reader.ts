@@ -8,6 +8,7 @@ import {
   positionOf,
   type RowPosition,
   type Run,
+  runOfValue,
   runsOf,
   runTerms,
   type SortOrder,
@@ -73,7 +74,11 @@ async function readRun<Row extends PositionedRow>(
   const incomplete = backwards.length > limit ? groups.pop()?.[0] : undefined;
   const rows = groups.flatMap((group) => group.reverse());
   if (incomplete === undefined || rows.length === limit) return rows;
-  const rest = await readEntries(read, ofValue(read.order, run, incomplete), limit - rows.length);
+  const rest = await readEntries(
+    read,
+    runOfValue(read.order, incomplete.position_value),
+    limit - rows.length,
+  );
   return rest && [...rows, ...rest];
 }
 
@@ -81,12 +86,6 @@ async function readRun<Row extends PositionedRow>(
 const isDirect = ({ value, ids }: Run) => value === undefined || value === ids;
 
 const backwardsOf = (run: Run): Run => ({ ...run, ids: run.value ?? run.ids });
-
-const ofValue = ({ column }: SortOrder, { ids }: Run, row: PositionedRow): Run => ({
-  conditions: [sql<SqlBool>`${column} = ${row.position_value}`],
-  value: undefined,
-  ids,
-});
 
 function groupByValue<Row extends PositionedRow>(rows: readonly Row[]): Row[][] {
   const groups: Row[][] = [];
@@ -103,36 +102,59 @@ async function readEntries<Row extends PositionedRow>(
   run: Run,
   limit: number,
 ): Promise<Row[] | undefined> {
-  const { context, table, order, organizations, window: size } = read;
+  const { context, table, organizations, window: size } = read;
   if (organizations !== null && organizations.length !== 1) return mergeOrganizations(read, run, limit);
   if (size === undefined) return sortedRows(read, run, limit).execute();
-  const entries = sql`from ${sql.table(table.name)} where ${conditionOf(table, run, organizations?.[0])}`;
-  const terms = sql.join(runTerms(order, run));
-  const window = sql`(select * ${entries} order by ${terms} limit ${sql.lit(size)})`;
+  const { condition, terms } = entriesOf(read, run, organizations?.[0]);
+  const entries = sql`from ${sql.table(table.name)} where ${condition} order by ${sql.join(terms)}`;
+  const window = sql`(select * ${entries} limit ${sql.lit(size)})`;
   const rows = await sortedRows({ ...read, context: { ...context, window } }, run, limit).execute();
   if (rows.length === limit) return rows;
   const next = await sql`select 1 ${entries} limit 1 offset ${sql.lit(size)}`.execute(context.db);
   return next.rows.length === 0 ? rows : undefined;
 }
 
-/** @param organization instead of those of the read */
-function sortedRows<Row extends PositionedRow>(
-  { table, context, order, organizations, rows }: IndexedRead<Row>,
-  run: Run,
-  limit: number,
-  organization = organizations?.[0],
-): Rows<Row> {
-  const visible = rows(context);
-  const selected =
-    context.window === undefined ? visible.where(conditionOf(table, run, organization)) : visible;
-  return runTerms(order, run)
-    .reduce((sorted, term) => sorted.orderBy(term), selected)
-    .limit(limit);
+/**
+ * @returns the condition of the rows of a run in one organization, and their order. Without a column in it, PostgreSQL is
+ *   led to the index of the organization and the id in the same way as by `runOfValue`.
+ */
+function entriesOf({ table, order, context }: EntriesRead, run: Run, organization: unknown) {
+  const column = sql.ref(table.organization);
+  const byOrganization =
+    context.db.engine === 'postgres' && run.value === undefined && organization !== undefined;
+  return {
+    condition: conditionOf(table, run, organization, byOrganization),
+    terms: runTerms(
+      byOrganization ? { ...order, column } : order,
+      byOrganization ? { ...run, value: run.ids } : run,
+    ),
+  };
 }
 
-/** The condition of the rows of a run, in one organization. */
-function conditionOf({ organization }: IndexedTable, { conditions }: Pick<Run, 'conditions'>, id: unknown) {
-  const all = id === undefined ? conditions : [sql<SqlBool>`${sql.ref(organization)} = ${id}`, ...conditions];
+type EntriesRead = Pick<IndexedRead<PositionedRow>, 'table' | 'order' | 'context'>;
+
+/** @param organization instead of those of the read */
+function sortedRows<Row extends PositionedRow>(
+  read: IndexedRead<Row>,
+  run: Run,
+  limit: number,
+  organization: number | undefined = read.organizations?.[0],
+): Rows<Row> {
+  const { context, rows } = read;
+  const { condition, terms } = entriesOf(read, run, organization);
+  const selected = context.window === undefined ? rows(context).where(condition) : rows(context);
+  return terms.reduce((sorted, term) => sorted.orderBy(term), selected).limit(limit);
+}
+
+function conditionOf(
+  { organization }: IndexedTable,
+  { conditions }: Pick<Run, 'conditions'>,
+  id: unknown,
+  asRange = false,
+) {
+  const column = sql.ref(organization);
+  const isIn = asRange ? sql<SqlBool>`${column} between ${id} and ${id}` : sql<SqlBool>`${column} = ${id}`;
+  const all = id === undefined ? conditions : [isIn, ...conditions];
   return all.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`${sql.join(all, sql` and `)}`;
 }
 
@@ -146,13 +168,13 @@ async function mergeOrganizations<Row extends PositionedRow>(
   limit: number,
 ): Promise<Row[]> {
   const { context, table, order, organizations } = read;
-  const terms = sql.join(runTerms(order, run));
-  const from = sql`from ${sql.table(table.name)}`;
+  const first = entriesOf(read, run, sql`item.value`);
   const { rows: nearest } = await sql<{ organization: number }>`
     select ${sql.ref(table.organization)} as organization
     from ${numbersTable(context.db, organizations ?? [])} join ${sql.table(table.name)} on ${sql.ref(table.id)} = (
-      select ${sql.ref(table.id)} ${from} where ${conditionOf(table, run, sql`item.value`)} order by ${terms} limit 1)
-    order by ${terms} limit ${sql.lit(limit)}`.execute(context.db);
+      select ${sql.ref(table.id)} from ${sql.table(table.name)} where ${first.condition}
+      order by ${sql.join(first.terms)} limit 1)
+    order by ${sql.join(runTerms(order, run))} limit ${sql.lit(limit)}`.execute(context.db);
   if (nearest.length === 0) return [];
   const parts = nearest.map(
     ({ organization }) => sql`select * from ${sortedRows(read, run, limit, organization)} as part`,
@@ -198,7 +220,7 @@ async function readRunAtOffset<Row extends PositionedRow>(
   if (row === undefined) return [];
   const before = [...run.conditions, beforeValue(read.order, row.position_value)];
   const within = offset - (await countRows(read, { conditions: before }));
-  return sortedRows(read, ofValue(read.order, run, row), limit)
+  return sortedRows(read, runOfValue(read.order, row.position_value), limit)
     .offset(Math.max(0, within))
     .execute();
 }

@@ -31,8 +31,11 @@ export interface ListIndexes<F extends Filters, O extends string> extends Indexe
   organizations(caller: Caller): readonly number[] | null;
   /** Whether a caller sees only some of the rows of these organizations. */
   seesPart(caller: Caller): boolean;
-  /** @returns the ids that filters select; `undefined` if no filter has an index */
-  plan(context: ListContext, input: FilterInput<F>): Promise<ListPlan | undefined>;
+  /**
+   * @param isPage whether rows are read, and not only counted
+   * @returns the ids that filters select; `undefined` if no filter has an index
+   */
+  plan(context: ListContext, input: FilterInput<F>, isPage: boolean): Promise<ListPlan | undefined>;
 }
 
 type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;

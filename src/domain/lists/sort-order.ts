@@ -1,4 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Engine } from '../../db/database.ts';
 import type { ListContext } from './filters.ts';
 
 /** The position of a row in an order, after which a read continues. */
@@ -15,6 +16,8 @@ export interface SortColumn {
   type: 'integer' | 'real' | 'text';
   /** Nulls sort last in both directions. */
   nullable?: boolean;
+  /** Whether the index of the sort lacks nulls. */
+  indexLacksNulls?: boolean;
   /** What the filters tell about the column, so that an index is read only where they match. */
   limits?(context: ListContext, input: object): OrderLimits;
 }
@@ -55,6 +58,8 @@ export interface SortOrder extends OrderLimits {
   nulls: 'none' | 'first' | 'last';
   /** Whether the column is the id. */
   isById: boolean;
+  engine: Engine;
+  indexLacksNulls: boolean;
 }
 
 /** @returns the order that lists the same rows from the end */
@@ -69,7 +74,14 @@ export function reversedOrder(order: SortOrder): SortOrder {
 }
 
 /** The terms of `order by`. */
-export function orderTerms({ column, id, value, ids, nulls, isById }: SortOrder) {
+export function orderTerms({
+  column,
+  id,
+  value,
+  ids,
+  nulls,
+  isById,
+}: Pick<SortOrder, 'column' | 'id' | 'value' | 'ids' | 'nulls' | 'isById'>) {
   const idTerm = sql`${id} ${DIRECTIONS[ids]}`;
   return isById ? [idTerm] : [sql`${column} ${DIRECTIONS[value]}${NULLS[nulls]}`, idTerm];
 }
@@ -89,7 +101,7 @@ export function afterPosition(order: SortOrder, position: RowPosition): Expressi
 /** Adjacent rows of an order, which one statement reads in the order of an index. */
 export interface Run {
   conditions: readonly Expression<SqlBool>[];
-  /** The direction of the column; absent if all rows have the same value. */
+  /** The direction of the column; absent if its index has the rows by id, as all have the same value. */
   value: Direction | undefined;
   ids: Direction;
 }
@@ -100,43 +112,69 @@ export function runTerms({ column, id }: Pick<SortOrder, 'column' | 'id'>, { val
 }
 
 /**
+ * PostgreSQL drops a column with one value from an order, and may then read all rows by their primary key until it finds
+ * some of that value. It cannot with a range, whose order only the index of the column has. SQLite seeks in the index by
+ * equality alone.
+ * @param after the id after which to start
+ * @returns the rows with a value
+ */
+export function runOfValue(order: SortOrder, value: RowPosition['value'], after?: RowPosition['id']): Run {
+  const { engine, column, id, ids, conditions = [], indexLacksNulls } = order;
+  const later = after === undefined ? [] : [sql<SqlBool>`${id} ${AFTER[ids]} ${after}`];
+  if (value === null)
+    return {
+      conditions: [sql<SqlBool>`${column} is null`, ...later, ...conditions],
+      value: engine === 'postgres' && !indexLacksNulls ? ids : undefined,
+      ids,
+    };
+  if (engine === 'sqlite')
+    return {
+      conditions: [sql<SqlBool>`${column} = ${value}`, ...later, ...conditions],
+      value: undefined,
+      ids,
+    };
+  const isLater =
+    after === undefined ? [] : [sql<SqlBool>`(${column}, ${id}) ${AFTER[ids]} (${value}, ${after})`];
+  return {
+    conditions: [sql<SqlBool>`${column} between ${value} and ${value}`, ...isLater, ...conditions],
+    value: ids,
+    ids,
+  };
+}
+
+/**
  * Splits an order at its nulls, at its values if there are few, and at the position after which it starts.
  * @returns the runs in the order of their rows
  */
 export function runsOf(order: SortOrder, start?: RowPosition): Run[] {
-  const { column, id, value, ids, nulls, isById, values, conditions: limits = [] } = order;
-  const laterIds = start === undefined ? [] : [sql<SqlBool>`${id} ${AFTER[ids]} ${start.id}`];
-  const ofOneValue = (...conditions: Expression<SqlBool>[]): Run => ({
-    conditions: [...conditions, ...limits],
-    value: undefined,
-    ids,
-  });
-  const equals = (to: unknown) => sql<SqlBool>`${column} = ${to}`;
-  if (isById) return [ofOneValue(...laterIds)];
+  const { column, id, value, ids, nulls, isById, values, conditions = [] } = order;
+  if (isById) {
+    const isLater = start && sql<SqlBool>`${id} ${AFTER[ids]} ${start.id}`;
+    return [{ conditions: isLater === undefined ? [] : [isLater], value: undefined, ids }];
+  }
   if (values !== undefined) {
     const from = start === undefined ? undefined : Number(start.value);
     return (value === 'asc' ? values : [...values].reverse())
       .filter((one) => from === undefined || (value === 'asc' ? one >= from : one <= from))
-      .map((one) => ofOneValue(equals(one), ...(one === from ? laterIds : [])));
+      .map((one) => runOfValue(order, one, one === from ? start?.id : undefined));
   }
-  const inDirection = (...conditions: Expression<SqlBool>[]): Run => ({
-    conditions: [...conditions, ...limits],
+  const inDirection = (...more: Expression<SqlBool>[]): Run => ({
+    conditions: [...more, ...conditions],
     value,
     ids,
   });
-  const nullRuns = (...conditions: Expression<SqlBool>[]) =>
-    nulls === 'none' ? [] : [ofOneValue(sql<SqlBool>`${column} is null`, ...conditions)];
   const valueRuns =
     start === undefined || start.value === null
       ? [nulls === 'none' ? inDirection() : inDirection(sql<SqlBool>`${column} is not null`)]
       : [
-          ofOneValue(equals(start.value), ...laterIds),
+          runOfValue(order, start.value, start.id),
           inDirection(sql<SqlBool>`${column} ${AFTER[value]} ${start.value}`),
         ];
-  if (start === undefined)
-    return nulls === 'first' ? [...nullRuns(), ...valueRuns] : [...valueRuns, ...nullRuns()];
-  if (start.value === null) return [...nullRuns(...laterIds), ...(nulls === 'first' ? valueRuns : [])];
-  return nulls === 'first' ? valueRuns : [...valueRuns, ...nullRuns()];
+  if (nulls === 'none') return valueRuns;
+  if (start?.value === null)
+    return [runOfValue(order, null, start.id), ...(nulls === 'first' ? valueRuns : [])];
+  if (nulls === 'last') return [...valueRuns, runOfValue(order, null)];
+  return start === undefined ? [runOfValue(order, null), ...valueRuns] : valueRuns;
 }
 
 /** @returns the condition that the column of a row comes before a value, where none is null */

@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { selectIds, withoutIndex } from '../../db/dialect-sql.ts';
+import { inList, selectIds, withoutIndex } from '../../db/dialect-sql.ts';
 import type { Filter, FilterInput, ListContext, ListPlan } from '../lists/filters.ts';
 import { accessibleOrganizations } from '../shared/visibility.ts';
 import { selectIdsContaining, selectQueuedIds } from '../../db/vulnerability-search.ts';
@@ -14,14 +14,7 @@ type Filters = typeof VULNERABILITY_FILTERS;
 type Name = keyof Filters;
 
 /** Filters with an index of their own column, and those whose index begins with the organization. */
-const BY_OWN_INDEX: readonly Name[] = [
-  'id',
-  'importId',
-  'createdBy',
-  'assigneeId',
-  'assessmentId',
-  'assessmentGroupId',
-];
+const BY_OWN_INDEX: readonly Name[] = ['id', 'importId', 'createdBy', 'assigneeId'];
 const BY_ORGANIZATION_INDEX: readonly Name[] = [
   'statusId',
   'phase',
@@ -35,14 +28,16 @@ const BY_ORGANIZATION_INDEX: readonly Name[] = [
 
 /**
  * Reads the ids that each filter selects, up to `MAX_MATERIALIZED_IDS` of them.
+ * @param isPage whether rows are read; for a number of rows, only filters by other tables are planned
  * @returns `undefined` if no filter has an index
  */
 export async function planFilters(
   context: ListContext,
   input: FilterInput<Filters>,
+  isPage: boolean,
 ): Promise<ListPlan | undefined> {
   const related = relatedIds(context, input);
-  const own = context.isCounting === true ? [] : ownIds(context, input);
+  const own = isPage ? await ownIds(context, input) : [];
   if (related.length + own.length === 0) return undefined;
   const select = async ([name, ids]: readonly [name: string, ids: RawBuilder<unknown>]) => {
     const selected = await selectIds(
@@ -65,11 +60,15 @@ export async function planFilters(
   };
 }
 
+/** SQLite would prefer an index of the organization; PostgreSQL needs its statistics. */
+const byOwnIndex = ({ db }: ListContext, organization: Expression<number>) =>
+  db.engine === 'sqlite' ? withoutIndex(organization) : organization;
+
 /** @returns statements that select the ids of filters by columns of `vulnerabilities` */
-function ownIds(context: ListContext, input: FilterInput<Filters>) {
+async function ownIds(context: ListContext, input: FilterInput<Filters>) {
   const organization = sql.ref<number>('vulnerabilities.organization_id');
   const organizations = accessibleOrganizations(context.caller);
-  const select = (column: Expression<number>, condition: Expression<SqlBool>) =>
+  const select: Select = (column, condition) =>
     sql`select vulnerabilities.id from vulnerabilities
       where ${organizationCondition(context.db, column, organizations)} and ${condition}`;
   const idsBy = (names: readonly Name[], column: Expression<number>) =>
@@ -84,8 +83,9 @@ function ownIds(context: ListContext, input: FilterInput<Filters>) {
     });
   const { conditions: reported } = reportedBetween(context, input);
   return [
-    ...idsBy(BY_OWN_INDEX, withoutIndex(organization)),
+    ...idsBy(BY_OWN_INDEX, byOwnIndex(context, organization)),
     ...idsBy(BY_ORGANIZATION_INDEX, organization),
+    ...(await idsByAssessment(context, input, select)),
     ...idsByCve(context, input, select),
     ...(reported.length === 0
       ? []
@@ -93,12 +93,28 @@ function ownIds(context: ListContext, input: FilterInput<Filters>) {
   ];
 }
 
+type Select = (organization: Expression<number>, condition: Expression<SqlBool>) => RawBuilder<unknown>;
+
+/** The assessments are read first: PostgreSQL knows how many rows each of them has. */
+async function idsByAssessment(context: ListContext, input: FilterInput<Filters>, select: Select) {
+  const { db } = context;
+  const { assessmentId: uids, assessmentGroupId: groups } = input;
+  if (uids === undefined && groups === undefined) return [];
+  const isSelected = [
+    ...(uids === undefined ? [] : [inList(db, sql.ref<string>('assessments.uid'), uids)]),
+    ...(groups === undefined ? [] : [inList(db, sql.ref<number>('assessments.group_id'), groups)]),
+  ];
+  const assessments = await selectIds(
+    db,
+    sql`select assessments.id from assessments where ${sql.join(isSelected, sql` and `)}`,
+  );
+  const organization = byOwnIndex(context, sql.ref<number>('vulnerabilities.organization_id'));
+  const isIn = inList(db, sql.ref<number>('vulnerabilities.assessment_id'), assessments);
+  return [['assessments', select(organization, isIn)] as const];
+}
+
 /** CVE ids are in the search index, except of what is not indexed yet. */
-function idsByCve(
-  context: ListContext,
-  { cve: values }: FilterInput<Filters>,
-  select: (column: Expression<number>, condition: Expression<SqlBool>) => RawBuilder<unknown>,
-) {
+function idsByCve(context: ListContext, { cve: values }: FilterInput<Filters>, select: Select) {
   if (values === undefined) return [];
   const { db, caller } = context;
   const id = sql.ref<number>('vulnerabilities.id');
@@ -108,7 +124,7 @@ function idsByCve(
       sql<SqlBool>`${id} in (${selectIdsContaining(db, foldForSearch(cve), accessibleOrganizations(caller))})`,
   );
   const isQueued = sql<SqlBool>`${id} in (${selectQueuedIds(db, accessibleOrganizations(caller))})`;
-  const organization = withoutIndex(sql.ref<number>('vulnerabilities.organization_id'));
+  const organization = byOwnIndex(context, sql.ref<number>('vulnerabilities.organization_id'));
   return [
     [
       'cve',
