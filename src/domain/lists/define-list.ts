@@ -173,9 +173,9 @@ function createQueries<
     context: ListContext,
     input: Input,
     mode: ListPlan['mode'],
-    isPage = false,
+    maxIds?: number,
   ): Promise<ListContext> => {
-    const plan = await indexes?.plan(context, input, isPage);
+    const plan = await indexes?.plan(context, input, maxIds);
     return plan === undefined ? context : { ...context, plan: { ...plan, mode } };
   };
   /** Reads rows, or only their positions, from the nearer end of the order if `total` tells how many there are. */
@@ -225,7 +225,13 @@ function createQueries<
     const { organizationUid: uids } = input as { organizationUid?: readonly string[] };
     const inOrganizations: Input = { ...input, organizationUid: undefined };
     const visible = list.organizations(context.caller);
-    const isFiltered = list.seesPart(context.caller) || isFilterSet(inOrganizations);
+    const names = setFilters(inOrganizations);
+    const covered = names.filter((name) => isCovered(name, sort));
+    const ofCovered = Object.fromEntries(covered.map((name) => [name, input[name]])) as Input;
+    const isFiltered =
+      list.seesPart(context.caller) ||
+      covered.length < names.length ||
+      (order.indexLacksNulls && names.length > 0);
     const organizations =
       visible === null && uids === undefined && list.global.includes(sort)
         ? null
@@ -239,8 +245,10 @@ function createQueries<
         order,
         organizations,
         isFiltered,
-        plan: (current) => withPlan(current, input, 'page', true),
-        rows: (current) => select(filteredRows(current, inOrganizations), order, isBare),
+        condition: filterCondition({ ...context, inEntries: true }, filters, ofCovered),
+        plan: (current, maxIds) => withPlan(current, input, 'page', maxIds),
+        rows: (current) =>
+          select(filteredRows({ ...current, inEntries: true }, inOrganizations), order, isBare),
         matching: (current) => select(filteredRows(current, input), order, true),
         visible: (current) => select(rows(current), order, isBare),
       },
@@ -248,10 +256,18 @@ function createQueries<
       limit,
     );
   };
-  const isFilterSet = (input: object) =>
-    Object.entries(input).some(
-      ([filter, value]) => value !== undefined && (filters as Filters)[filter]?.where !== undefined,
+  const setFilters = (input: Input) =>
+    Object.keys(input).filter(
+      (name) => input[name] !== undefined && (filters as Filters)[name]?.where !== undefined,
     );
+  /** Whether the index of a sort has what a filter tests. */
+  const isCovered = (name: string, sort: O) => {
+    const { column, indexColumns = [] } = sorts[sort];
+    return (
+      (filters as Filters)[name]?.columns?.every((one) => one === column || indexColumns.includes(one)) ===
+      true
+    );
+  };
   // Kysely cannot infer the columns added to a generic row.
   const select = (query: SelectQueryBuilder<DB, TB, Row>, order: SortOrder, isBare: boolean) =>
     (isBare ? query.clearSelect() : query).select(positionColumns(order)) as unknown as SelectQueryBuilder<

@@ -19,6 +19,8 @@ export interface ListContext {
   plan?: ListPlan;
   /** A subquery with the next rows of an order, which is read in place of the list's table. */
   window?: RawBuilder<unknown>;
+  /** Whether conditions are those of the entries of an order, which its index has. */
+  inEntries?: boolean;
   readSizes?: ReadSizes;
   /** Whether the query counts the rows and reads no page. */
   isCounting?: boolean;
@@ -28,7 +30,7 @@ export interface ListContext {
 export interface ReadSizes {
   /** Entries that are tested for the filters before the ids that filters select are read. */
   shortWindow: number;
-  /** The same before all matching rows are collected and sorted. */
+  /** The same before more ids are read, and at last all matching rows. */
   longWindow: number;
   /** Offsets up to this are read through. */
   maxReadOffset: number;
@@ -80,6 +82,8 @@ export interface Filter<K extends FilterKind = FilterKind> {
   default?: FilterValues[K];
   /** Validates texts that a pattern cannot describe. */
   custom?: { accepts(value: string): boolean; problem: FieldErrorReason; example: string };
+  /** The columns of the row that the condition reads, if it reads nothing else. */
+  columns?: readonly string[];
   /** The condition on a row; absent for options that only change how rows are returned. */
   where?(context: ListContext, value: FilterValues[K]): Expression<SqlBool>;
 }
@@ -92,15 +96,25 @@ export type FilterInput<F extends Filters> = {
 
 export const ORGANIZATION_UID_PATTERN = '^[0-9a-z]{1,50}$';
 
+/** @returns the column of a filter; within the entries of an order, one that SQLite reads from the index of the order */
+export function filterColumn<T>({ db, inEntries = false }: ListContext, column: string): Expression<T> {
+  return inEntries && db.engine === 'sqlite' ? sql<T>`+${sql.ref(column)}` : sql.ref<T>(column);
+}
+
 export function integerFilter(column: string): Filter<'integers'> {
-  return { kind: 'integers', where: ({ db }, values) => inList(db, sql.ref<number>(column), values) };
+  return {
+    kind: 'integers',
+    columns: [column],
+    where: (context, values) => inList(context.db, filterColumn<number>(context, column), values),
+  };
 }
 
 export function textFilter(column: string, options: Pick<Filter, 'oneOf' | 'pattern'> = {}): Filter<'texts'> {
   return {
     kind: 'texts',
     ...options,
-    where: ({ db }, values) => inList(db, sql.ref<string>(column), values),
+    columns: [column],
+    where: (context, values) => inList(context.db, filterColumn<string>(context, column), values),
   };
 }
 
@@ -120,11 +134,19 @@ export function organizationIds(db: ReadConnection, uids?: readonly string[]): R
 }
 
 export function sinceFilter(column: string): Filter<'moment'> {
-  return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} >= ${value}` };
+  return {
+    kind: 'moment',
+    columns: [column],
+    where: (context, value) => sql<SqlBool>`${filterColumn(context, column)} >= ${value}`,
+  };
 }
 
 export function untilFilter(column: string): Filter<'moment'> {
-  return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} < ${value}` };
+  return {
+    kind: 'moment',
+    columns: [column],
+    where: (context, value) => sql<SqlBool>`${filterColumn(context, column)} < ${value}`,
+  };
 }
 
 /** Selects rows with the text in any of the columns, which hold texts as `foldCase` returns them. */

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { numbersTable } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
 import { type ListContext, READ_SIZES } from './filters.ts';
@@ -30,7 +30,9 @@ export interface IndexedRead<Row extends PositionedRow> {
   order: SortOrder;
   /** The organizations whose rows are read; `null` for all, if an index has this order for them. */
   organizations: readonly number[] | null;
-  /** With filters: the most index entries that each statement tests. */
+  /** The condition of those filters that the index can test. */
+  condition: Expression<SqlBool> | undefined;
+  /** With other filters: the most rows that each statement tests. */
   window?: number;
   /** @returns the rows that the caller can see and the filters match, from `context.window` if it is set */
   rows(context: ListContext): Rows<Row>;
@@ -105,7 +107,7 @@ async function readEntries<Row extends PositionedRow>(
   const { context, table, organizations, window: size } = read;
   if (organizations !== null && organizations.length !== 1) return mergeOrganizations(read, run, limit);
   if (size === undefined) return sortedRows(read, run, limit).execute();
-  const { condition, terms } = entriesOf(read, run, organizations?.[0]);
+  const { condition, terms } = entriesOf(read, withCondition(read, run), organizations?.[0]);
   const entries = sql`from ${sql.table(table.name)} where ${condition} order by ${sql.join(terms)}`;
   const window = sql`(select * ${entries} limit ${sql.lit(size)})`;
   const rows = await sortedRows({ ...read, context: { ...context, window } }, run, limit).execute();
@@ -130,6 +132,9 @@ function entriesOf({ table, order, context }: EntriesRead, run: Run, organizatio
     ),
   };
 }
+
+const withCondition = ({ condition }: Pick<IndexedRead<PositionedRow>, 'condition'>, run: Run): Run =>
+  condition === undefined ? run : { ...run, conditions: [...run.conditions, condition] };
 
 type EntriesRead = Pick<IndexedRead<PositionedRow>, 'table' | 'order' | 'context'>;
 
@@ -168,7 +173,7 @@ async function mergeOrganizations<Row extends PositionedRow>(
   limit: number,
 ): Promise<Row[]> {
   const { context, table, order, organizations } = read;
-  const first = entriesOf(read, run, sql`item.value`);
+  const first = entriesOf(read, withCondition(read, run), sql`item.value`);
   const { rows: nearest } = await sql<{ organization: number }>`
     select ${sql.ref(table.organization)} as organization
     from ${numbersTable(context.db, organizations ?? [])} join ${sql.table(table.name)} on ${sql.ref(table.id)} = (
@@ -196,8 +201,9 @@ export async function readAtOffset<Row extends PositionedRow>(
   if (offset <= (read.context.readSizes ?? READ_SIZES).maxReadOffset)
     return ((await readInOrder(read, undefined, offset + limit)) ?? []).slice(offset);
   let skipped = offset;
-  for (const run of runsOf(read.order)) {
-    const size = await countRows(read, run);
+  const runs = runsOf(read.order);
+  for (const run of runs) {
+    const size = run === runs.at(-1) ? Infinity : await countRows(read, run);
     if (skipped < size) {
       const rows = await readRunAtOffset(read, run, skipped, limit);
       const last = rows.at(-1);

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { inList, selectIds } from '../../db/dialect-sql.ts';
 import type { ReadConnection } from '../../db/database.ts';
@@ -20,6 +20,9 @@ import {
   type SortOrder,
 } from './sort-order.ts';
 
+/** Ids of a filter that are read before a long window, and after it. */
+const FEW_IDS = 3_000;
+const MANY_IDS = 60_000;
 const IN_WINDOW: ListPlan = { strategy: 'scan', ids: new Map(), mode: 'window' };
 const BY_IDS: ListPlan = { strategy: 'ids', ids: new Map(), mode: 'page' };
 
@@ -32,10 +35,10 @@ export interface ListIndexes<F extends Filters, O extends string> extends Indexe
   /** Whether a caller sees only some of the rows of these organizations. */
   seesPart(caller: Caller): boolean;
   /**
-   * @param isPage whether rows are read, and not only counted
+   * @param maxIds how many ids of a filter are read at most to find rows; absent if rows are only counted
    * @returns the ids that filters select; `undefined` if no filter has an index
    */
-  plan(context: ListContext, input: FilterInput<F>, isPage: boolean): Promise<ListPlan | undefined>;
+  plan(context: ListContext, input: FilterInput<F>, maxIds?: number): Promise<ListPlan | undefined>;
 }
 
 type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;
@@ -47,9 +50,12 @@ export interface IndexedPage<Row extends PositionedRow> {
   order: SortOrder;
   /** The organizations to read; `null` for all, if one index has this order for them. */
   organizations: readonly number[] | null;
-  /** Whether the rows of these organizations are filtered. */
+  /** The condition of those filters that the index of the order can test. */
+  condition: Expression<SqlBool> | undefined;
+  /** Whether there are other filters. */
   isFiltered: boolean;
-  plan(context: ListContext): Promise<ListContext>;
+  /** @param maxIds how many ids of a filter are read at most */
+  plan(context: ListContext, maxIds: number): Promise<ListContext>;
   /** @returns the visible rows of these organizations that match the filters */
   rows(context: ListContext): Rows<Row>;
   /** @returns the same as `rows`, also without a condition on the organization */
@@ -84,12 +90,10 @@ export async function readIndexedPage<Row extends PositionedRow>(
   };
   const first = await readWindow({ ...context, plan: IN_WINDOW }, sizes.shortWindow);
   if (first !== undefined) return first;
-  const planned = await page.plan(context);
-  const second =
-    planned.plan?.strategy === 'ids'
-      ? undefined
-      : await readWindow({ ...planned, plan: IN_WINDOW }, sizes.longWindow);
-  return second ?? collectRows(page, planned, start, limit);
+  const planned = await page.plan(context, FEW_IDS);
+  if (planned.plan?.strategy === 'ids') return collectRows(page, planned, start, limit);
+  const second = await readWindow({ ...context, plan: IN_WINDOW }, sizes.longWindow);
+  return second ?? collectRows(page, await page.plan(context, MANY_IDS), start, limit);
 }
 
 /** Collects the positions of all matching rows, and reads the rows of the page. */
@@ -104,7 +108,10 @@ async function collectRows<Row extends PositionedRow>(
   const candidates = context.plan?.candidates;
   const all = matching(context).clearSelect().select(positionColumns(order));
   const positions =
-    candidates === undefined ? all : all.where(inList(db, order.id as typeof collected.id, candidates));
+    candidates === undefined
+      ? // With two conditions on an index, SQLite prefers it: rows are then read in the order of the table.
+        all.where(sql<SqlBool>`${order.id} > 0`)
+      : all.where(inList(db, order.id as typeof collected.id, candidates));
   const [condition, offset] =
     typeof start === 'number' ? [sql`1 = 1`, start] : [afterPosition(collected, start), 0];
   const ids = await selectIds(

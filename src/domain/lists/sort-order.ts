@@ -16,6 +16,8 @@ export interface SortColumn {
   type: 'integer' | 'real' | 'text';
   /** Nulls sort last in both directions. */
   nullable?: boolean;
+  /** The columns that the index of the sort has besides the organization, the column itself and the id. */
+  indexColumns?: readonly string[];
   /** Whether the index of the sort lacks nulls. */
   indexLacksNulls?: boolean;
   /** What the filters tell about the column, so that an index is read only where they match. */

@@ -7,8 +7,8 @@ import { foldForSearch } from '../../lib/fold-case.ts';
 import { organizationCondition, relatedIds } from './related-filters.ts';
 import { reportedBetween, VULNERABILITY_FILTERS } from './vulnerability-filters.ts';
 
-/** The maximum number of ids that are read first and sorted. For more, the index of the sort is read. */
-const MAX_MATERIALIZED_IDS = 3_000;
+/** The maximum number of ids that are read before rows are counted. */
+const MAX_COUNTED_IDS = 3_000;
 
 type Filters = typeof VULNERABILITY_FILTERS;
 type Name = keyof Filters;
@@ -34,17 +34,18 @@ const BY_ORGANIZATION_INDEX: readonly Name[] = [
 export async function planFilters(
   context: ListContext,
   input: FilterInput<Filters>,
-  isPage: boolean,
+  maxIds?: number,
 ): Promise<ListPlan | undefined> {
   const related = relatedIds(context, input);
-  const own = isPage ? await ownIds(context, input) : [];
+  const own = maxIds === undefined ? [] : await ownIds(context, input);
+  const most = maxIds ?? MAX_COUNTED_IDS;
   if (related.length + own.length === 0) return undefined;
   const select = async ([name, ids]: readonly [name: string, ids: RawBuilder<unknown>]) => {
     const selected = await selectIds(
       context.db,
-      sql`select * from (${ids}) as found_ids limit ${sql.lit(MAX_MATERIALIZED_IDS + 1)}`,
+      sql`select * from (${ids}) as found_ids limit ${sql.lit(most + 1)}`,
     );
-    return selected.length <= MAX_MATERIALIZED_IDS ? [[name, selected] as const] : [];
+    return selected.length <= most ? [[name, selected] as const] : [];
   };
   const [byRelated, byOwn] = await Promise.all(
     [related, own].map(async (sources) => (await Promise.all(sources.map(select))).flat()),
