@@ -107,8 +107,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
   ],
   '0017-list-indexes': [
-    '11f01376fb9f1e5f72dee1a13841a0f85cd1b681a2c3f914843e452d23dc3dd3',
-    '11f01376fb9f1e5f72dee1a13841a0f85cd1b681a2c3f914843e452d23dc3dd3',
+    '6163e9a9ca1fcc3c1274ebfe3b294377a98979e80eb6d128ad7839774d2763cf',
+    '6163e9a9ca1fcc3c1274ebfe3b294377a98979e80eb6d128ad7839774d2763cf',
   ],
   '0018-search-table': [
     '372b231020c63c8011cbdb7a24f8d098b94428e728783d60e6dd715bb39b9762',

@@ -155,7 +155,7 @@ function createQueries<
     return condition === undefined ? query : query.where(condition);
   };
   const orderOf = (context: ListContext, { sort, descending, filters: input }: Request): SortOrder => {
-    const { column, columnFor, nullable = false, indexLacksNulls = false, limits } = sorts[sort];
+    const { column, columnFor, nullable = false, limits } = sorts[sort];
     const isById = column === definition.id;
     return {
       column: columnFor?.(context) ?? sql.ref(column),
@@ -165,7 +165,6 @@ function createQueries<
       nulls: nullable ? 'last' : 'none',
       isById,
       engine: context.db.engine,
-      indexLacksNulls,
       ...limits?.(context, input),
     };
   };
@@ -228,10 +227,7 @@ function createQueries<
     const names = setFilters(inOrganizations);
     const covered = names.filter((name) => isCovered(name, sort));
     const ofCovered = Object.fromEntries(covered.map((name) => [name, input[name]])) as Input;
-    const isFiltered =
-      list.seesPart(context.caller) ||
-      covered.length < names.length ||
-      (order.indexLacksNulls && names.length > 0);
+    const isFiltered = list.seesPart(context.caller) || covered.length < names.length;
     const organizations =
       visible === null && uids === undefined && list.global.includes(sort)
         ? null
@@ -245,6 +241,7 @@ function createQueries<
         order,
         organizations,
         isFiltered,
+        isEmpty: list.excludesAll(input),
         condition: filterCondition({ ...context, inEntries: true }, filters, ofCovered),
         plan: (current, maxIds) => withPlan(current, input, 'page', maxIds),
         rows: (current) =>

@@ -107,8 +107,9 @@ async function readEntries<Row extends PositionedRow>(
   const { context, table, organizations, window: size } = read;
   if (organizations !== null && organizations.length !== 1) return mergeOrganizations(read, run, limit);
   if (size === undefined) return sortedRows(read, run, limit).execute();
-  const { condition, terms } = entriesOf(read, withCondition(read, run), organizations?.[0]);
-  const entries = sql`from ${sql.table(table.name)} where ${condition} order by ${sql.join(terms)}`;
+  const entries = sql`from ${sql.table(table.name)}
+    where ${conditionOf(table, withCondition(read, run), organizations?.[0])}
+    order by ${sql.join(runTerms(read.order, run))}`;
   const window = sql`(select * ${entries} limit ${sql.lit(size)})`;
   const rows = await sortedRows({ ...read, context: { ...context, window } }, run, limit).execute();
   if (rows.length === limit) return rows;
@@ -116,27 +117,8 @@ async function readEntries<Row extends PositionedRow>(
   return next.rows.length === 0 ? rows : undefined;
 }
 
-/**
- * @returns the condition of the rows of a run in one organization, and their order. Without a column in it, PostgreSQL is
- *   led to the index of the organization and the id in the same way as by `runOfValue`.
- */
-function entriesOf({ table, order, context }: EntriesRead, run: Run, organization: unknown) {
-  const column = sql.ref(table.organization);
-  const byOrganization =
-    context.db.engine === 'postgres' && run.value === undefined && organization !== undefined;
-  return {
-    condition: conditionOf(table, run, organization, byOrganization),
-    terms: runTerms(
-      byOrganization ? { ...order, column } : order,
-      byOrganization ? { ...run, value: run.ids } : run,
-    ),
-  };
-}
-
 const withCondition = ({ condition }: Pick<IndexedRead<PositionedRow>, 'condition'>, run: Run): Run =>
   condition === undefined ? run : { ...run, conditions: [...run.conditions, condition] };
-
-type EntriesRead = Pick<IndexedRead<PositionedRow>, 'table' | 'order' | 'context'>;
 
 /** @param organization instead of those of the read */
 function sortedRows<Row extends PositionedRow>(
@@ -145,21 +127,17 @@ function sortedRows<Row extends PositionedRow>(
   limit: number,
   organization: number | undefined = read.organizations?.[0],
 ): Rows<Row> {
-  const { context, rows } = read;
-  const { condition, terms } = entriesOf(read, run, organization);
-  const selected = context.window === undefined ? rows(context).where(condition) : rows(context);
-  return terms.reduce((sorted, term) => sorted.orderBy(term), selected).limit(limit);
+  const { table, context, order, rows } = read;
+  const selected =
+    context.window === undefined ? rows(context).where(conditionOf(table, run, organization)) : rows(context);
+  return runTerms(order, run)
+    .reduce((sorted, term) => sorted.orderBy(term), selected)
+    .limit(limit);
 }
 
-function conditionOf(
-  { organization }: IndexedTable,
-  { conditions }: Pick<Run, 'conditions'>,
-  id: unknown,
-  asRange = false,
-) {
-  const column = sql.ref(organization);
-  const isIn = asRange ? sql<SqlBool>`${column} between ${id} and ${id}` : sql<SqlBool>`${column} = ${id}`;
-  const all = id === undefined ? conditions : [isIn, ...conditions];
+/** @param id of the organization; `undefined` for all */
+function conditionOf({ organization }: IndexedTable, { conditions }: Pick<Run, 'conditions'>, id: unknown) {
+  const all = id === undefined ? conditions : [sql<SqlBool>`${sql.ref(organization)} = ${id}`, ...conditions];
   return all.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`${sql.join(all, sql` and `)}`;
 }
 
@@ -173,13 +151,13 @@ async function mergeOrganizations<Row extends PositionedRow>(
   limit: number,
 ): Promise<Row[]> {
   const { context, table, order, organizations } = read;
-  const first = entriesOf(read, withCondition(read, run), sql`item.value`);
+  const terms = sql.join(runTerms(order, run));
   const { rows: nearest } = await sql<{ organization: number }>`
     select ${sql.ref(table.organization)} as organization
     from ${numbersTable(context.db, organizations ?? [])} join ${sql.table(table.name)} on ${sql.ref(table.id)} = (
-      select ${sql.ref(table.id)} from ${sql.table(table.name)} where ${first.condition}
-      order by ${sql.join(first.terms)} limit 1)
-    order by ${sql.join(runTerms(order, run))} limit ${sql.lit(limit)}`.execute(context.db);
+      select ${sql.ref(table.id)} from ${sql.table(table.name)} where ${conditionOf(table, withCondition(read, run), sql`item.value`)}
+      order by ${terms} limit 1)
+    order by ${terms} limit ${sql.lit(limit)}`.execute(context.db);
   if (nearest.length === 0) return [];
   const parts = nearest.map(
     ({ organization }) => sql`select * from ${sortedRows(read, run, limit, organization)} as part`,

@@ -20,6 +20,8 @@ import {
   type SortOrder,
 } from './sort-order.ts';
 
+/** SQLite combines up to 500 queries in a statement; there is one for each organization that has rows of the page. */
+const MAX_MERGED_ORGANIZATIONS = 450;
 /** Ids of a filter that are read before a long window, and after it. */
 const FEW_IDS = 3_000;
 const MANY_IDS = 60_000;
@@ -32,6 +34,8 @@ export interface ListIndexes<F extends Filters, O extends string> extends Indexe
   global: readonly NoInfer<O>[];
   /** The organizations of which a caller sees rows; `null` for all. */
   organizations(caller: Caller): readonly number[] | null;
+  /** Whether filters exclude each other. */
+  excludesAll(input: FilterInput<F>): boolean;
   /** Whether a caller sees only some of the rows of these organizations. */
   seesPart(caller: Caller): boolean;
   /**
@@ -54,6 +58,8 @@ export interface IndexedPage<Row extends PositionedRow> {
   condition: Expression<SqlBool> | undefined;
   /** Whether there are other filters. */
   isFiltered: boolean;
+  /** Whether filters exclude each other. */
+  isEmpty: boolean;
   /** @param maxIds how many ids of a filter are read at most */
   plan(context: ListContext, maxIds: number): Promise<ListContext>;
   /** @returns the visible rows of these organizations that match the filters */
@@ -77,14 +83,16 @@ export async function readIndexedPage<Row extends PositionedRow>(
   const { organizations, context } = page;
   const sizes = context.readSizes ?? READ_SIZES;
   const [position, offset] = typeof start === 'number' ? [undefined, start] : [start, 0];
+  if (page.isEmpty) return [];
   const isOne = organizations === null || organizations.length === 1;
   const read: IndexedRead<Row> = { ...page, rows: (current) => page.rows(current) };
-  if (!page.isFiltered && (isNear(page.context, start) || isOne))
+  const canMerge = isNear(context, start) && offset + limit < MAX_MERGED_ORGANIZATIONS;
+  if (!page.isFiltered && (isOne || canMerge))
     return position === undefined
       ? readAtOffset(read, offset, limit)
       : ((await readInOrder(read, position, limit)) ?? []);
   const readWindow = async (current: ListContext, window: number) => {
-    if (!isNear(page.context, start) || !isOne) return undefined;
+    if (!isNear(context, start) || !isOne) return undefined;
     const rows = await readInOrder({ ...read, context: current, window }, position, offset + limit);
     return rows?.slice(offset);
   };

@@ -18,8 +18,6 @@ export interface SortColumn {
   nullable?: boolean;
   /** The columns that the index of the sort has besides the organization, the column itself and the id. */
   indexColumns?: readonly string[];
-  /** Whether the index of the sort lacks nulls. */
-  indexLacksNulls?: boolean;
   /** What the filters tell about the column, so that an index is read only where they match. */
   limits?(context: ListContext, input: object): OrderLimits;
 }
@@ -61,7 +59,6 @@ export interface SortOrder extends OrderLimits {
   /** Whether the column is the id. */
   isById: boolean;
   engine: Engine;
-  indexLacksNulls: boolean;
 }
 
 /** @returns the order that lists the same rows from the end */
@@ -121,12 +118,12 @@ export function runTerms({ column, id }: Pick<SortOrder, 'column' | 'id'>, { val
  * @returns the rows with a value
  */
 export function runOfValue(order: SortOrder, value: RowPosition['value'], after?: RowPosition['id']): Run {
-  const { engine, column, id, ids, conditions = [], indexLacksNulls } = order;
+  const { engine, column, id, ids, conditions = [] } = order;
   const later = after === undefined ? [] : [sql<SqlBool>`${id} ${AFTER[ids]} ${after}`];
   if (value === null)
     return {
       conditions: [sql<SqlBool>`${column} is null`, ...later, ...conditions],
-      value: engine === 'postgres' && !indexLacksNulls ? ids : undefined,
+      value: engine === 'postgres' ? ids : undefined,
       ids,
     };
   if (engine === 'sqlite')
