@@ -57,25 +57,42 @@ interface Filled {
 
 /**
  * Fills an empty database with a million vulnerabilities in one organization, 100,000 in twenty, 1,000 in one and ten in
- * each of 978, and with as many events and ports as the largest has vulnerabilities. Writes by SQL, without indexes first.
+ * each of 978, and with as many events and ports as the largest has vulnerabilities.
  */
 export async function fillLists(db: Database): Promise<void> {
+  const tiny = Array.from({ length: SIZES.tiny.count }, (_, index) => `tiny${index}`);
+  const others = Array.from({ length: SIZES.others.count }, (_, index) => `other${index}`);
+  await fillOrganizations(db, [
+    ['large', SIZES.large],
+    ...others.map((uid) => [uid, SIZES.others.vulnerabilities] as const),
+    ['small', SIZES.small],
+    ...tiny.map((uid) => [uid, SIZES.tiny.vulnerabilities] as const),
+  ]);
+  await createReaders(db, others);
+}
+
+/**
+ * Fills an empty database with organizations and as many vulnerabilities in each as are named. Writes by SQL, without
+ * indexes first.
+ */
+export async function fillOrganizations(
+  db: Database,
+  organizations: readonly (readonly [uid: string, vulnerabilities: number])[],
+): Promise<void> {
   const { engine } = db;
   const startedAt = performance.now();
   const restore = await dropIndexes(db);
-  const tiny = Array.from({ length: SIZES.tiny.count }, (_, index) => `tiny${index}`);
-  const others = Array.from({ length: SIZES.others.count }, (_, index) => `other${index}`);
-  await fillOrganization(db, engine, 'large', SIZES.large);
-  for (const uid of others) await fillOrganization(db, engine, uid, SIZES.others.vulnerabilities);
-  await fillOrganization(db, engine, 'small', SIZES.small);
-  for (const uid of tiny) await fillOrganization(db, engine, uid, SIZES.tiny.vulnerabilities);
+  for (const [uid, vulnerabilities] of organizations)
+    await fillOrganization(db, engine, uid, vulnerabilities);
   progress(`${engine}: rows after ${seconds(startedAt)}`);
   for (const statement of restore) {
     await db.write((tx) => sql.raw(statement).execute(tx));
     progress(`${engine}: ${statement.replace(/\s+/g, ' ').slice(0, 70)} after ${seconds(startedAt)}`);
   }
   await db.write(countAll);
-  await createReaders(db, others);
+  await db.write((tx) =>
+    sql`update import_numbers set last_id = (select max(id) from imports) where dry_run = 0`.execute(tx),
+  );
   progress(`${engine}: filled after ${seconds(startedAt)}`);
 }
 

@@ -10,12 +10,12 @@ import { fillLists, issueTokens, type Reader } from './lists-data.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
 /** PostgreSQL's settings for a million vulnerabilities (docs/operation.md). */
-const POSTGRES_SETTINGS = [
+export const POSTGRES_FLAGS: readonly string[] = [
   'shared_buffers=1GB',
   'effective_cache_size=2GB',
   'work_mem=8MB',
   'random_page_cost=1.1',
-];
+].flatMap((setting) => ['-c', setting]);
 
 /** The ids of the largest organization that filters name. */
 export interface ListIds {
@@ -66,13 +66,7 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
   };
 }
 
-function startCluster(directory: string) {
-  return startPostgres(
-    POSTGRES_SETTINGS.flatMap((setting) => ['-c', setting]),
-    directory,
-    true,
-  );
-}
+const startCluster = (directory: string) => startPostgres(POSTGRES_FLAGS, directory, true);
 
 async function readIds({ read }: Database): Promise<ListIds> {
   const { id } = await read
@@ -113,7 +107,7 @@ async function readIds({ read }: Database): Promise<ListIds> {
 }
 
 /** Sets what tells index-only scans which pages they need not read, as autovacuum does in time. */
-async function vacuum(databaseUrl: string): Promise<void> {
+export async function vacuum(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query('vacuum analyze');

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
+import { type Pause, writeAndPause } from './write-and-pause.ts';
 import { UNDO_WINDOW } from '../domain/vulnerabilities/bulk/undo.ts';
 import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';
 
@@ -14,7 +15,7 @@ const DENIED_ATTEMPT_DAYS = 90;
 /** Never deleted: renewing the demo data reads it. */
 const DEMO_LOAD_ACTION = 'demo.load';
 /** Rows per transaction, so that other writers do not wait long. */
-const BATCH_ROWS = 500;
+const BATCH_ROWS = 1_000;
 
 export interface RetentionPeriods {
   /** Milliseconds without use after which a session ends. */
@@ -23,34 +24,42 @@ export interface RetentionPeriods {
   auditDays: number | null;
 }
 
+type Value = number | string;
+
 interface ExpiredRows {
   table: keyof Tables;
   /** The columns of the primary key. One of them alone may repeat, which would make batches larger. */
   key: readonly string[];
   /** An indexed column. Rows with a value up to `until` have expired; the lowest values are deleted first. */
   column: string;
-  until: number | string;
+  until: Value;
   /** Restricts the rows further. */
   condition?: RawBuilder<unknown>;
 }
 
 /**
- * Deletes expired rows in small transactions. Authorization codes and refresh tokens are retained beyond their expiry,
- * to detect the late reuse of a stolen one; access tokens are retained for a day, as lists still show them.
- * @param isStopping checked between transactions
+ * Deletes expired rows in small transactions, with a pause after each. Authorization codes and refresh tokens are
+ * retained beyond their expiry, to detect the late reuse of a stolen one; access tokens are retained for a day, as lists
+ * still show them.
+ * @param options `signal`: ends the deletion after the present transaction; `pause`: how to pause, for tests
  * @returns the number of deleted rows, by table
  */
 export async function deleteExpired(
   db: Database,
   periods: RetentionPeriods,
   now: number,
-  isStopping: () => boolean = () => false,
+  { signal = new AbortController().signal, pause }: { signal?: AbortSignal; pause?: Pause } = {},
 ): Promise<Partial<Record<keyof Tables, number>>> {
   const deleted: Partial<Record<keyof Tables, number>> = {};
   for (const expired of expiredRowsAt(now, periods)) {
-    while (!isStopping()) {
-      const rows = await deleteBatch(db, expired);
+    // Continues after the last batch: PostgreSQL reads over index entries of deleted rows until the next vacuum.
+    let from: Value | undefined;
+    while (!signal.aborted) {
+      const next = await findLastOfBatch(db, expired, from);
+      if (next === undefined) break;
+      const rows = await writeAndPause(db, (tx) => deleteBatch(tx, expired, from), signal, pause);
       if (rows === 0) break;
+      from = next;
       deleted[expired.table] = (deleted[expired.table] ?? 0) + rows;
     }
   }
@@ -93,21 +102,32 @@ function minuteOf(time: number): number {
   return Math.floor(time / MINUTE);
 }
 
-/** @returns the number of deleted rows: at most `BATCH_ROWS`, and 0 when none is left */
-async function deleteBatch(
-  db: Database,
-  { table, key, column, until, condition = sql`1 = 1` }: ExpiredRows,
-): Promise<number> {
-  const columns = sql.join(key.map((name) => sql.ref(name)));
-  const isExpired = sql`${sql.ref(column)} <= ${until} and ${condition}`;
-  const batch = sql`select ${columns} from ${sql.table(table)} where ${isExpired}
-    order by ${sql.ref(column)} limit ${BATCH_ROWS}`;
+/** @returns the last value of the first batch of expired rows from a value on; `undefined` if there are none */
+async function findLastOfBatch(db: Database, expired: ExpiredRows, from: Value | undefined) {
   // A read is cheaper than a transaction, and mostly there is nothing to do.
-  if ((await batch.execute(db.read)).rows.length === 0) return 0;
-  return db.write(async (tx) => {
-    const statement = sql`delete from ${sql.table(table)} where ${isExpired} and (${columns}) in (${batch})`;
-    return Number((await statement.execute(tx)).numAffectedRows ?? 0);
-  });
+  const { rows } = await selectBatch(expired, from, sql`${sql.ref(expired.column)} as value`).execute(
+    db.read,
+  );
+  return (rows as { value: Value }[]).at(-1)?.value;
+}
+
+/** @returns the number of deleted rows, at most `BATCH_ROWS` */
+async function deleteBatch(tx: Transaction, expired: ExpiredRows, from: Value | undefined): Promise<number> {
+  const columns = sql.join(expired.key.map((name) => sql.ref(name)));
+  const statement = sql`delete from ${sql.table(expired.table)}
+    where ${isExpired(expired)} and (${columns}) in (${selectBatch(expired, from, columns)})`;
+  return Number((await statement.execute(tx)).numAffectedRows ?? 0);
+}
+
+function selectBatch(expired: ExpiredRows, from: Value | undefined, columns: RawBuilder<unknown>) {
+  const column = sql.ref(expired.column);
+  const isLater = from === undefined ? sql`1 = 1` : sql`${column} >= ${from}`;
+  return sql`select ${columns} from ${sql.table(expired.table)} where ${isExpired(expired)} and ${isLater}
+    order by ${column} limit ${BATCH_ROWS}`;
+}
+
+function isExpired({ column, until, condition = sql`1 = 1` }: ExpiredRows): RawBuilder<unknown> {
+  return sql`${sql.ref(column)} <= ${until} and ${condition}`;
 }
 
 /** Deletes expired rows, once an hour. */
@@ -117,7 +137,7 @@ export const deleteExpiredJob = ({ db, config, clock, log }: Context): JobHandle
   maxAttempts: 3,
   async run({ signal }) {
     const periods = { sessionIdle: config.sessionIdle, auditDays: config.auditDays };
-    const deleted = await deleteExpired(db, periods, clock(), () => signal.aborted);
+    const deleted = await deleteExpired(db, periods, clock(), { signal });
     if (Object.keys(deleted).length > 0) log.info({ removed: deleted }, 'deleted expired rows');
     signal.throwIfAborted();
   },

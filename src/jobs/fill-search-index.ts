@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Engine } from '../db/database.ts';
 import { indexPending, mergeIndexedRows } from '../db/vulnerability-search.ts';
+import { writeAndPause } from './write-and-pause.ts';
 
 /**
  * Vulnerabilities per transaction. On SQLite, indexing takes about 0.2 ms each, and an occasional merge of the index
@@ -13,30 +13,25 @@ const LARGE_BATCH_SIZE = 500;
 const LARGE_QUEUE = 50_000;
 
 /**
- * Indexes queued vulnerabilities until the queue is empty, or until told to stop. Several instances may do so at once.
+ * Indexes queued vulnerabilities until the queue is empty or the signal is aborted. Several instances may do so at once.
  * @param options `endedOnly`: whether vulnerabilities of running imports stay in the queue
  */
 export async function fillSearchIndex(
   db: Database,
-  { endedOnly, isStopping }: { endedOnly: boolean; isStopping: () => boolean },
+  { endedOnly, signal }: { endedOnly: boolean; signal: AbortSignal },
 ): Promise<void> {
   const batchSize = BATCH_SIZE[db.engine];
   let last = 0;
   let size = batchSize;
-  while (!isStopping()) {
-    let duration = 0;
-    const { queued, organizationId, left } = await db.write(async (tx) => {
-      const startedAt = performance.now();
-      const range = await indexPending(tx, size, last, endedOnly);
-      duration = performance.now() - startedAt;
-      return range;
-    });
+  while (!signal.aborted) {
+    const { queued, organizationId, left } = await writeAndPause(
+      db,
+      (tx) => indexPending(tx, size, last, endedOnly),
+      signal,
+    );
     if (queued === 0) break;
     last = organizationId;
     size = left > LARGE_QUEUE ? LARGE_BATCH_SIZE : batchSize;
-    // Leaves half of the time to other writers. The wait for their transactions does not count: a running import
-    // would slow the index down until it never caught up.
-    await delay(duration);
   }
   if (last !== 0) await db.write(mergeIndexedRows);
 }

@@ -15,12 +15,12 @@ async function indexUntilDone(
   port: NonNullable<typeof parentPort>,
   { database, endedOnly }: IndexWorkerData,
 ): Promise<void> {
-  let isStopping = false;
-  port.on('message', () => (isStopping = true));
+  const stopping = new AbortController();
+  port.on('message', () => stopping.abort());
   // A crash loses index entries together with their removal from the queue.
   const db = await openDatabase({ ...database, relaxedDurability: true });
   try {
-    await fillSearchIndex(db, { endedOnly, isStopping: () => isStopping });
+    await fillSearchIndex(db, { endedOnly, signal: stopping.signal });
   } finally {
     await db.close();
     port.close();

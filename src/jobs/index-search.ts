@@ -20,7 +20,7 @@ type FillOptions = Pick<Context, 'config' | 'db'> & { signal: AbortSignal; ended
 async function fillIndex({ config, db, signal, endedOnly }: FillOptions): Promise<void> {
   signal.throwIfAborted();
   if (db.engine === 'postgres') {
-    await fillSearchIndex(db, { endedOnly, isStopping: () => signal.aborted });
+    await fillSearchIndex(db, { endedOnly, signal });
     signal.throwIfAborted();
     return;
   }

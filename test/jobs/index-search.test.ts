@@ -230,7 +230,8 @@ describe('Beside a running import', () => {
 
 describe('The index', () => {
   const matchIds = (text: string) => selectIds(ownDb.read, selectIdsContaining(ownDb, text, null));
-  const fill = (db = ownDb) => fillSearchIndex(db, { endedOnly: false, isStopping: () => false });
+  const fill = (db = ownDb) =>
+    fillSearchIndex(db, { endedOnly: false, signal: new AbortController().signal });
   const setWords = (tx: Transaction, id: number, search_title: string) =>
     tx.updateTable('vulnerabilities').set({ search_title }).where('id', '=', id).execute();
   const deleteRow = (tx: Transaction, id: number) =>
@@ -319,7 +320,7 @@ describe('The index', () => {
     expect(await take(true)).toEqual({ queued: 1, organizationId, left: 6 });
     expect(await count()).toBe(6);
     expect(await take(false)).toEqual({ queued: 1, organizationId, left: 12 });
-    await fillSearchIndex(ownDb, { endedOnly: true, isStopping: () => false });
+    await fillSearchIndex(ownDb, { endedOnly: true, signal: new AbortController().signal });
     expect(await count()).toBe(0);
     await fill();
     expect((await matchIds('alternating')).sort((one, other) => one - other)).toEqual(ids);
