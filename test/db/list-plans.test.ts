@@ -23,6 +23,7 @@ const ORDERS = SORTS.flatMap((sort) => [false, true].map((descending) => ({ sort
 const server = await useOwnServer();
 const fixtures = createFixtures(server);
 const { db } = server.context;
+const isRare = (index: number) => index % 200 === 7;
 /** The values of filters that the data decides. */
 const selected = { organization: 0, user: 0, tag: 0, group: 0, importId: 0, asset: '', id: 0 };
 let caller: Caller;
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const large = await fixtures.assessment('acme', 'acme-large');
   const small = await fixtures.assessment('acme', 'acme-small', group.id);
   const user = await fixtures.user({ organization: 'acme' });
-  const tag = await fixtures.vulnerabilityTag('acme', 'Rare');
+  const tag = await fixtures.vulnerabilityTag('acme', 'Special');
   const asset = await fixtures.asset({ organization: 'acme' });
   const importId = await insertImport(server, { organizationId });
   const description = engine() === 'postgres' ? 'word '.repeat(200) : '';
@@ -45,10 +46,9 @@ beforeAll(async () => {
       const number = start + index;
       const status = 1 + random(9);
       const createdAt = NOW - DAY * 90 + Math.floor(number / 50) * 3_600_000;
-      const isRare = number % 200 === 7;
       return {
         organization_id: organizationId,
-        assessment_id: isRare ? small.id : large.id,
+        assessment_id: isRare(number) ? small.id : large.id,
         title: `Finding ${random(300)}`,
         // Long on PostgreSQL, so that its planner takes the index of words; with few trigrams, which are written fast.
         description,
@@ -61,14 +61,14 @@ beforeAll(async () => {
         created_at: createdAt,
         updated_at: createdAt + random(7) * DAY,
         first_seen_at: createdAt,
-        created_by: isRare ? user.id : null,
-        assignee_id: isRare ? user.id : null,
+        created_by: isRare(number) ? user.id : null,
+        assignee_id: isRare(number) ? user.id : null,
         source: random(3) === 0 ? 'zap' : 'manual',
-        cve_ids: isRare ? '["CVE-2026-1234"]' : '[]',
-        retest_status: isRare ? ('requested' as const) : null,
-        import_id: isRare ? importId : null,
+        cve_ids: isRare(number) ? '["CVE-2026-1234"]' : '[]',
+        retest_status: isRare(number) ? ('requested' as const) : null,
+        import_id: isRare(number) ? importId : null,
         search_description: description,
-        search_title: isRare ? 'finding rare\ncve 2026 1234' : 'finding',
+        search_title: isRare(number) ? 'finding rare\ncve 2026 1234' : 'finding',
       };
     });
     const rows = await db.write((tx) =>
@@ -76,18 +76,54 @@ beforeAll(async () => {
     );
     ids.push(...rows.map(({ id }) => id));
   }
-  const rare = ids.filter((_, index) => index % 200 === 7);
-  await db.write(async (tx) => {
-    const links = rare.map((id) => ({ organization_id: organizationId, vulnerability_id: id }));
-    await tx
-      .insertInto('vulnerability_taggings')
-      .values(links.map((link) => ({ ...link, tag_id: tag.id })))
-      .execute();
-    await tx
-      .insertInto('vulnerability_assets')
-      .values(links.map((link) => ({ ...link, asset_id: asset.id })))
-      .execute();
-  });
+  // Planners read tables with few rows as a whole.
+  const others = {
+    tag: await fixtures.vulnerabilityTag('acme', 'Common'),
+    asset: await fixtures.asset({ organization: 'acme' }),
+  };
+  for (let start = 0; start < ROWS; start += 2_000) {
+    const links = ids.slice(start, start + 2_000).map((id, index) => ({
+      organization_id: organizationId,
+      vulnerability_id: id,
+      isRare: isRare(start + index),
+    }));
+    await db.write(async (tx) => {
+      await tx
+        .insertInto('vulnerability_taggings')
+        .values(
+          links.map(({ isRare: rare, ...link }) => ({ ...link, tag_id: rare ? tag.id : others.tag.id })),
+        )
+        .execute();
+      await tx
+        .insertInto('vulnerability_assets')
+        .values(
+          links.map(({ isRare: rare, ...link }) => ({
+            ...link,
+            asset_id: rare ? asset.id : others.asset.id,
+          })),
+        )
+        .execute();
+      await tx
+        .insertInto('scanner_findings')
+        .values(
+          links.flatMap(({ isRare: rare, ...link }) =>
+            rare
+              ? []
+              : [
+                  {
+                    ...link,
+                    assessment_id: large.id,
+                    identity_hash: String(link.vulnerability_id),
+                    source: 'zap',
+                    content_hash: '',
+                  },
+                ],
+          ),
+        )
+        .execute();
+    });
+  }
+  const rare = ids.filter((_, index) => isRare(index));
   await insertGoneFindings(server, { ids: rare, by: importId, at: NOW });
   Object.assign(selected, {
     organization: organizationId,
@@ -121,7 +157,7 @@ const FILTERS: Record<string, () => Filters> = {
   'a severity': () => ({ severity: ['Critical'] }),
   'two severities': () => ({ severity: ['High', 'Low'] }),
   'a tag': () => ({ tagId: [selected.tag] }),
-  'the name of a tag': () => ({ tag: ['rare'] }),
+  'the name of a tag': () => ({ tag: ['special'] }),
   'a large assessment': () => ({ assessmentId: ['acme-large'] }),
   'a small assessment': () => ({ assessmentId: ['acme-small'] }),
   'a group': () => ({ assessmentGroupId: [selected.group] }),

@@ -11,16 +11,11 @@ import {
   type ListPlan,
   organizationFilter,
 } from './filters.ts';
-import {
-  isNear,
-  type ListIndexes,
-  positionColumns,
-  readIndexedPage,
-  selectOrganizations,
-} from './page-reader.ts';
+import { isNear, type ListIndexes, readIndexedPage, selectOrganizations } from './page-reader.ts';
 import {
   afterPosition,
   orderTerms,
+  positionColumns,
   type PositionedRow,
   positionOf,
   reversedOrder,
@@ -233,7 +228,10 @@ function createQueries<
         ? null
         : await selectOrganizations(context.db, visible, uids);
     const isFast =
-      !isFiltered && (organizations === null || organizations.length === 1) && isNear(context, start);
+      names.length === 0 &&
+      !isFiltered &&
+      (organizations === null || organizations.length === 1) &&
+      isNear(context, start);
     return readIndexedPage<Row & PositionedRow>(
       {
         table: list,

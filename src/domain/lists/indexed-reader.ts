@@ -4,8 +4,8 @@ import type { Tables } from '../../db/schema.ts';
 import { type ListContext, READ_SIZES } from './filters.ts';
 import {
   beforeValue,
+  positionColumns,
   type PositionedRow,
-  positionOf,
   type RowPosition,
   type Run,
   runOfValue,
@@ -168,9 +168,7 @@ async function mergeOrganizations<Row extends PositionedRow>(
   return rows;
 }
 
-/**
- * Reads rows after a number of others, without a window. Of those, it reads no more than their index entries.
- */
+/** Reads rows after a number of others, without a window. Of those, it reads the entries of the index alone. */
 export async function readAtOffset<Row extends PositionedRow>(
   read: IndexedRead<Row>,
   offset: number,
@@ -183,30 +181,36 @@ export async function readAtOffset<Row extends PositionedRow>(
   for (const run of runs) {
     const size = run === runs.at(-1) ? Infinity : await countRows(read, run);
     if (skipped < size) {
-      const rows = await readRunAtOffset(read, run, skipped, limit);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length === limit) return rows;
-      return [...rows, ...((await readInOrder(read, positionOf(last), limit - rows.length)) ?? [])];
+      const row = await entryAtOffset(read, run, skipped);
+      return row === undefined ? [] : ((await readInOrder(read, justBefore(read.order, row), limit)) ?? []);
     }
     skipped -= size;
   }
   return [];
 }
 
-async function readRunAtOffset<Row extends PositionedRow>(
-  read: IndexedRead<Row>,
+const justBefore = ({ ids }: SortOrder, row: PositionedRow): RowPosition => ({
+  value: row.position_value,
+  id: Number(row.position_id) - (ids === 'asc' ? 1 : -1),
+});
+
+async function entryAtOffset(
+  read: IndexedRead<PositionedRow>,
   run: Run,
   offset: number,
-  limit: number,
-): Promise<Row[]> {
-  if (isDirect(run)) return sortedRows(read, run, limit).offset(offset).execute();
-  const [row] = await sortedRows(read, backwardsOf(run), 1).offset(offset).execute();
-  if (row === undefined) return [];
+): Promise<PositionedRow | undefined> {
+  const entryOf = (one: Run, skip: number) =>
+    sortedRows(read, one, 1)
+      .clearSelect()
+      .select(positionColumns(read.order))
+      .offset(skip)
+      .executeTakeFirst() as Promise<PositionedRow | undefined>;
+  if (isDirect(run)) return entryOf(run, offset);
+  const row = await entryOf(backwardsOf(run), offset);
+  if (row === undefined) return undefined;
   const before = [...run.conditions, beforeValue(read.order, row.position_value)];
   const within = offset - (await countRows(read, { conditions: before }));
-  return sortedRows(read, runOfValue(read.order, row.position_value), limit)
-    .offset(Math.max(0, within))
-    .execute();
+  return entryOf(runOfValue(read.order, row.position_value), Math.max(0, within));
 }
 
 async function countRows<Row extends PositionedRow>(

@@ -15,6 +15,7 @@ import { type IndexedRead, type IndexedTable, readAtOffset, readInOrder } from '
 import {
   afterPosition,
   orderTerms,
+  positionColumns,
   type PositionedRow,
   type RowPosition,
   type SortOrder,
@@ -138,12 +139,6 @@ async function collectRows<Row extends PositionedRow>(
 /** Whether a page starts so early that the rows before it are read as well. */
 export const isNear = ({ readSizes = READ_SIZES }: ListContext, start: RowPosition | number): boolean =>
   typeof start !== 'number' || start <= readSizes.maxReadOffset;
-
-/** The columns of `PositionedRow`. */
-export const positionColumns = ({ column, id }: Pick<SortOrder, 'column' | 'id'>) => [
-  sql<string | number | null>`${column}`.as('position_value'),
-  sql<number | string>`${id}`.as('position_id'),
-];
 
 /**
  * @param uids those that a filter selects

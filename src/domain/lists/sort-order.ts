@@ -34,6 +34,12 @@ export interface PositionedRow {
   position_id: number | string;
 }
 
+/** The columns of `PositionedRow`. */
+export const positionColumns = ({ column, id }: Pick<SortOrder, 'column' | 'id'>) => [
+  sql<string | number | null>`${column}`.as('position_value'),
+  sql<number | string>`${id}`.as('position_id'),
+];
+
 export const positionOf = (row: PositionedRow): RowPosition => ({
   value: row.position_value,
   id: row.position_id,

@@ -36,7 +36,7 @@ export async function planFilters(
   input: FilterInput<Filters>,
   maxIds?: number,
 ): Promise<ListPlan | undefined> {
-  const related = relatedIds(context, input);
+  const related = await relatedIds(context, input);
   const own = maxIds === undefined ? [] : await ownIds(context, input);
   const most = maxIds ?? MAX_COUNTED_IDS;
   if (related.length + own.length === 0) return undefined;

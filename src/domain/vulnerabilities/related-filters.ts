@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { inList, inSelected, existsOrIn, withoutIndex } from '../../db/dialect-sql.ts';
+import { inList, inSelected, existsOrIn, selectIds, withoutIndex } from '../../db/dialect-sql.ts';
 import { nameContains, textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
 import type { Filter, ListContext } from '../lists/filters.ts';
 import { accessibleOrganizations } from '../shared/visibility.ts';
@@ -9,6 +9,8 @@ import { foldForSearch, foldName } from '../../lib/fold-case.ts';
 interface IdSource {
   /** Selects the ids of matching vulnerabilities. */
   ids: RawBuilder<unknown>;
+  /** Reads what the ids depend on first: PostgreSQL knows how many rows a tag has, but not a subquery. */
+  loadIds?(): Promise<RawBuilder<unknown>>;
   /** Matches the current row, where an index can decide; otherwise the ids do. */
   exists?: RawBuilder<SqlBool>;
   /** Matches the text of the current row: for few rows only. */
@@ -36,11 +38,15 @@ function idCondition(
     : existsOrIn(db, { row: exists, all: isSelected });
 }
 
+/** PostgreSQL would hash all rows that a subquery selects, to test a few. */
+const perRow = (db: ListContext['db']) => (db.engine === 'postgres' ? sql`offset 0` : sql``);
+
 /**
  * A source by a table whose rows each belong to one vulnerability.
  * @param rowCondition the condition for the rows of one vulnerability
  */
 function idsIn(
+  db: ListContext['db'],
   table: 'vulnerability_taggings' | 'vulnerability_assets' | 'scanner_findings',
   condition: Expression<SqlBool>,
   rowCondition = condition,
@@ -49,7 +55,25 @@ function idsIn(
   return {
     ids: sql`select link.vulnerability_id from ${links} as link where ${condition}`,
     exists: sql<SqlBool>`exists (select 1 from ${links} as link
-      where link.vulnerability_id = vulnerabilities.id and ${rowCondition})`,
+      where link.vulnerability_id = vulnerabilities.id and ${rowCondition} ${perRow(db)})`,
+  };
+}
+
+const LINK_COLUMNS = {
+  vulnerability_taggings: 'link.tag_id',
+  vulnerability_assets: 'link.asset_id',
+} as const;
+
+/** A source by links to the selected tags or assets. */
+function linkedTo(
+  { db }: ListContext,
+  table: keyof typeof LINK_COLUMNS,
+  selected: RawBuilder<unknown>,
+): IdSource {
+  const column = sql.ref<number>(LINK_COLUMNS[table]);
+  return {
+    ...idsIn(db, table, sql<SqlBool>`${column} in (${selected})`),
+    loadIds: async () => idsIn(db, table, inList(db, column, await selectIds(db, selected))).ids,
   };
 }
 
@@ -79,34 +103,38 @@ const ID_SOURCES: {
   ) => IdSource;
 } = {
   tagId: (listContext, values) =>
-    idsIn(
+    linkedTo(
+      listContext,
       'vulnerability_taggings',
-      sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
+      sql`select vulnerability_tags.id from vulnerability_tags
         where ${inList(listContext.db, sql.ref<number>('vulnerability_tags.id'), values)}
-          and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))})`,
+          and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))}`,
     ),
   tag: (listContext, values) =>
-    idsIn(
+    linkedTo(
+      listContext,
       'vulnerability_taggings',
       // The index of names begins with the organization.
-      sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
+      sql`select vulnerability_tags.id from vulnerability_tags
         where ${inList(listContext.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(foldName))}
-          and ${isOfCaller(listContext, sql.ref<number>('vulnerability_tags.organization_id'))})`,
+          and ${isOfCaller(listContext, sql.ref<number>('vulnerability_tags.organization_id'))}`,
     ),
   assetUid: (listContext, values) =>
-    idsIn(
+    linkedTo(
+      listContext,
       'vulnerability_assets',
-      sql<SqlBool>`link.asset_id in (select assets.id from assets
-        where ${inList(listContext.db, sql.ref<string>('assets.uid'), values)}
-          and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('assets.organization_id')))})`,
+      sql`select assets.id from assets where ${inList(listContext.db, sql.ref<string>('assets.uid'), values)}
+        and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('assets.organization_id')))}`,
     ),
   gone: (listContext) =>
     idsIn(
+      listContext.db,
       'scanner_findings',
       sql<SqlBool>`link.gone_import_id is not null and ${isOfCaller(listContext, sql.ref<number>('link.organization_id'))}`,
     ),
   goneImportId: (listContext, values) =>
     idsIn(
+      listContext.db,
       'scanner_findings',
       // The index begins with the organization.
       sql<SqlBool>`${inList(listContext.db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
@@ -145,6 +173,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   ) => {
     const id = sql.ref<number>(column);
     return idsIn(
+      db,
       table,
       sql<SqlBool>`${id} in (${named})`,
       sql<SqlBool>`${db.engine === 'sqlite' ? withoutIndex(id) : id} in (${named})`,
@@ -192,21 +221,25 @@ export const RELATED_FILTERS = {
       value
         ? whereIds('gone')(listContext, true)
         : sql<SqlBool>`not exists (select 1 from scanner_findings as link
-          where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null)`,
+          where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null
+            ${listContext.window === undefined ? sql`` : perRow(listContext.db)})`,
   } as Filter<'flag'>,
   goneImportId: { kind: 'integers', where: whereIds('goneImportId') } as Filter<'integers'>,
   search: { kind: 'search', where: whereIds('search') } as Filter<'search'>,
 };
 
 /** @returns the statements that select the ids of each filter by another table that is set, by the filter's name */
-export function relatedIds(
+export async function relatedIds(
   context: ListContext,
   input: RelatedFilterInput,
-): (readonly [name: string, ids: RawBuilder<unknown>])[] {
-  return (Object.keys(ID_SOURCES) as (keyof RelatedFilterValues)[]).flatMap((name) => {
+): Promise<(readonly [name: string, ids: RawBuilder<unknown>])[]> {
+  const sources = (Object.keys(ID_SOURCES) as (keyof RelatedFilterValues)[]).flatMap((name) => {
     const source = sourceOf(context, name, input);
-    return source === undefined ? [] : [[name, source.ids] as const];
+    return source === undefined ? [] : [[name, source] as const];
   });
+  return Promise.all(
+    sources.map(async ([name, { ids, loadIds }]) => [name, (await loadIds?.()) ?? ids] as const),
+  );
 }
 
 /** @returns the source of a filter that is set */
