@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/database.ts';
+import { dialects } from '../src/db/migrate.ts';
+import { sourceCounters } from '../src/db/migrations/0019-source-counters.ts';
 import { createAssessment } from '../src/domain/assessments/create-assessment.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import { createOrganization } from '../src/domain/users/staff-organizations.ts';
@@ -59,6 +61,7 @@ export async function fillLarge(
     large = await fillOrganization(db, keys, numbers, `large${index}`, LARGE);
   }
   if (large === undefined) throw new Error('There is no large organization.');
+  await db.write(recountVulnerabilities);
   return { large, small };
 }
 
@@ -212,17 +215,15 @@ async function fillRows(
   );
 }
 
-/** Sets the counters as the domain's rules would. */
+/** Counts the vulnerabilities of all organizations and assessments as the domain's rules would. */
+export async function recountVulnerabilities(tx: Transaction): Promise<void> {
+  for (const statement of sourceCounters.statements(dialects[tx.engine]))
+    await sql.raw(statement).execute(tx);
+}
+
+/** Sets the other counters. */
 async function countAll(tx: Transaction, organization: number): Promise<void> {
-  const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text)`;
-  const vulnerabilities = sql`from vulnerabilities where organization_id = ${organization}`;
   const insert = sql`insert into counters (kind, subject, bucket, amount)`;
-  await sql`${insert} select 'organization', organization_id, ${bucket}, count(*) ${vulnerabilities} group by 2, 3`.execute(
-    tx,
-  );
-  await sql`${insert} select 'assessment', assessment_id, ${bucket}, count(*) ${vulnerabilities} group by 2, 3`.execute(
-    tx,
-  );
   await sql`${insert} select 'vulnerability-tag', tag_id, 'all', count(*) from vulnerability_taggings
     where organization_id = ${organization} group by 2`.execute(tx);
   await sql`${insert} select 'asset', asset_id, case when status_id >= 5 then 'closed' else 'open' end, count(*)

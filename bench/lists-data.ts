@@ -5,7 +5,7 @@ import type { Database, Engine, Transaction } from '../src/db/database.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 import { createOrganization } from '../src/domain/users/staff-organizations.ts';
 import { createUser } from '../src/domain/users/users.ts';
-import { numbersOf } from './large-dataset.ts';
+import { numbersOf, recountVulnerabilities } from './large-dataset.ts';
 import { progress } from './measure.ts';
 
 /** Vulnerabilities of each organization; `tiny` ones only make staff's lists span many organizations. */
@@ -353,15 +353,8 @@ function vulnerabilityRows({ id, first }: Filled, engine: Engine, rows: RawBuild
 
 /** Sets the counters of all organizations as the rules would. */
 async function countAll(tx: Transaction): Promise<void> {
-  const isDraft = sql`case draft when 1 then ':draft' else '' end`;
-  const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text) || ${isDraft}`;
   const insert = sql`insert into counters (kind, subject, bucket, amount)`;
-  await sql`${insert} select 'organization', organization_id, ${bucket}, count(*) from vulnerabilities group by 2, 3`.execute(
-    tx,
-  );
-  await sql`${insert} select 'assessment', assessment_id, ${bucket}, count(*) from vulnerabilities group by 2, 3`.execute(
-    tx,
-  );
+  await recountVulnerabilities(tx);
   await sql`${insert} select 'vulnerability-tag', tag_id, case draft when 1 then 'draft' else 'all' end, count(*)
     from vulnerability_taggings join vulnerabilities on vulnerabilities.id = vulnerability_id group by 2, 3`.execute(
     tx,

@@ -5,7 +5,12 @@ import type { Database, Engine } from '../src/db/database.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import { cursorAt, send } from './companions.ts';
-import { fillOrganization, type LargeOrganization, numbersOf } from './large-dataset.ts';
+import {
+  fillOrganization,
+  type LargeOrganization,
+  numbersOf,
+  recountVulnerabilities,
+} from './large-dataset.ts';
 import { type BenchmarkResult, median, progress } from './measure.ts';
 import type { Server } from './processes.ts';
 
@@ -49,6 +54,7 @@ export interface RoleOrganization extends LargeOrganization {
 export async function fillRoles(db: Database, engine: Engine, keys: Keys): Promise<RoleOrganization> {
   const numbers = numbersOf(engine);
   const organization = await fillOrganization(db, keys, numbers, UID, SIZE);
+  await db.write(recountVulnerabilities);
   const act = cliChangeContext(START);
   const { id, first } = await db.read
     .selectFrom('assessments')

@@ -14,6 +14,7 @@ import {
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { engine, type RequestOptions, useOwnServer } from './harness/server.ts';
 import { createFixtures } from './harness/fixtures.ts';
+import { readAndRecount } from './harness/vulnerability-counters.ts';
 
 /** The objects of a tenant that requests refer to. */
 interface Names {
@@ -832,8 +833,14 @@ async function allRows() {
   const counts = await sql<object>`select kind, subject, bucket, cast(sum(amount) as bigint) as amount
     from (select kind, subject, bucket, amount from counters
       union all select kind, subject, bucket, amount from counter_deltas) as counts
-    group by kind, subject, bucket`.execute(server.context.db.read);
-  rows['counters'] = counts.rows;
+    where kind in ('organization-ports', 'vulnerability-tag', 'asset') group by kind, subject, bucket`.execute(
+    server.context.db.read,
+  );
+  const organizations = await server.context.db.read.selectFrom('organizations').select('id').execute();
+  const recounts = await Promise.all(
+    organizations.map(({ id }) => readAndRecount(server.context.db, id, Date.now())),
+  );
+  rows['counters'] = [...counts.rows, ...recounts.map(({ counters }) => counters)];
   return JSON.stringify(rows, (_key, value: unknown) =>
     Array.isArray(value) ? value.map((row) => JSON.stringify(row)).sort() : value,
   );

@@ -80,6 +80,16 @@ export function numbersTable(
     : sql`json_each(${values}) as item`;
 }
 
+/** A list of texts as a table with one column, `value`; the caller adds an alias. */
+export function textsTable(
+  db: Pick<ReadConnection, 'engine'>,
+  values: readonly string[],
+): RawBuilder<{ value: string }> {
+  return db.engine === 'postgres'
+    ? sql`(select unnest(${values}::text[]) as value)`
+    : sql`(select value from json_each(${values}))`;
+}
+
 /** A JSON list of pairs of integers as a table with the columns `one` and `other`; the caller adds an alias. */
 export function pairsTable(
   db: Pick<ReadConnection, 'engine'>,

@@ -18,6 +18,7 @@ import { importNumbers } from './migrations/0015-import-numbers.ts';
 import { addressOrder } from './migrations/0016-address-order.ts';
 import { listIndexes } from './migrations/0017-list-indexes.ts';
 import { searchTable } from './migrations/0018-search-table.ts';
+import { sourceCounters } from './migrations/0019-source-counters.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   addressOrder,
   listIndexes,
   searchTable,
+  sourceCounters,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

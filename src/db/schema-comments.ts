@@ -58,7 +58,7 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   'bulk_changes.replaced': 'JSON in the format of `src/domain/vulnerabilities/bulk/undo.ts`.',
 
   counters:
-    'Counters that concurrent transactions change. The value of a counter is the sum of this table and `counter_deltas`.',
+    'Counters that concurrent transactions change. The value of a counter is the sum of this table and `counter_deltas`, whose buckets of organizations and assessments each stand for several counters (ADR 105).',
 
   import_numbers: 'The last id of imports, and that of dry runs, whose ids begin above a billion.',
 

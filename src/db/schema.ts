@@ -219,7 +219,7 @@ export interface Tables {
   counter_deltas: { id: Generated<number>; kind: string; subject: number; bucket: string; amount: number };
   /**
    * Counters that concurrent transactions change. The value of a counter is the sum of this table and
-   * `counter_deltas`.
+   * `counter_deltas`, whose buckets of organizations and assessments each stand for several counters (ADR 105).
    */
   counters: { kind: string; subject: number; bucket: string; amount: number };
   /**

@@ -81,10 +81,10 @@ export const deleteUnusedFilesJob = (context: Context): JobHandler => ({
 });
 
 /** Deltas per transaction, so that other writers do not wait long. */
-const DELTA_BATCH = 2_000;
+const DELTA_BATCH = 1_000;
 
 /** Adds counter deltas to their counters, so that reading a counter sums few rows. */
-const compactCountersJob = ({ db }: Context): JobHandler => ({
+const compactCountersJob = ({ db, clock }: Context): JobHandler => ({
   kind: 'compact-counters',
   interval: 20_000,
   maxAttempts: 3,
@@ -93,7 +93,7 @@ const compactCountersJob = ({ db }: Context): JobHandler => ({
       signal.throwIfAborted();
       // A read is cheaper than a transaction, and there is rarely anything to do.
       const [delta] = await db.read.selectFrom('counter_deltas').select('id').limit(1).execute();
-      compacted = delta === undefined ? 0 : await db.write((tx) => compactCounters(tx, DELTA_BATCH));
+      compacted = delta === undefined ? 0 : await db.write((tx) => compactCounters(tx, DELTA_BATCH, clock()));
     }
   },
 });

@@ -1,12 +1,15 @@
 import { CompiledQuery } from 'kysely';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import {
   bulkUpdateVulnerabilities,
   prepareBulkUpdate,
 } from '../../src/domain/vulnerabilities/bulk/update.ts';
+import { addDeltas, DeltaAccumulator, insertDeltas } from '../../src/domain/shared/counters.ts';
+import { countedFieldsOf, counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { blockWrites } from '../harness/block-writes.ts';
+import { changeCounted, readAndRecount } from '../harness/vulnerability-counters.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { engine, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -90,21 +93,26 @@ const timelineOf = async (id: number) =>
   }));
 /** Returns the sums of the counters, without zeros. */
 async function counts() {
-  const columns = ['kind', 'subject', 'bucket', 'amount'] as const;
   const { read } = server.context.db;
+  const select = (table: 'counters' | 'counter_deltas') =>
+    read
+      .selectFrom(table)
+      .select(['kind', 'subject', 'bucket', 'amount'])
+      .where('kind', 'in', ['asset', 'vulnerability-tag']);
   // One statement, as a job moves deltas to their counters.
-  const rows = await read
-    .selectFrom('counters')
-    .select(columns)
-    .unionAll(read.selectFrom('counter_deltas').select(columns))
-    .execute();
+  const stored = await select('counters').unionAll(select('counter_deltas')).execute();
   const sums: Record<string, number> = {};
-  for (const { kind, subject, bucket, amount } of rows) {
+  for (const { kind, subject, bucket, amount } of stored) {
     const key = `${kind} ${subject} ${bucket}`;
     sums[key] = (sums[key] ?? 0) + amount;
   }
-  return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0));
+  const { counters } = await readAndRecount(server.context.db, organization.id, now);
+  return { ...Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0)), ...counters };
 }
+afterEach(async () => {
+  const { counters, rows } = await readAndRecount(server.context.db, organization.id, now);
+  expect(counters).toEqual(rows);
+});
 const idOf = (response: { headers: Headers }) => response.headers.get('x-request-id');
 const bodyOf = (response: { body: any }) => response.body;
 
@@ -517,19 +525,15 @@ describe('Operation 30: filter', () => {
     )) as [number];
     const { db } = server.context;
     await db.write(async (tx) => {
-      await tx
-        .updateTable('vulnerabilities')
-        .set({
-          source: 'nessus',
-          cve_ids: '["CVE-2021-44228"]',
-          import_id: 77,
-          created_by: admin.id,
-          assignee_id: admin.id,
-          due_on: '2026-12-01',
-          retest_status: 'failed',
-        })
-        .where('id', '=', id)
-        .execute();
+      await changeCounted(tx, id, {
+        source: 'nessus',
+        cve_ids: '["CVE-2021-44228"]',
+        import_id: 77,
+        created_by: admin.id,
+        assignee_id: admin.id,
+        due_on: '2026-12-01',
+        retest_status: 'failed',
+      });
       await tx
         .insertInto('vulnerability_assets')
         .columns(['organization_id', 'vulnerability_id', 'asset_id'])
@@ -631,19 +635,10 @@ describe('Operation 30: filter', () => {
       await db.write((tx) => tx.insertInto('vulnerabilities').columns(columns).expression(copies).execute());
     }
     // Rows inserted directly need their counters inserted too.
-    await db.write((tx) =>
-      tx
-        .insertInto('counter_deltas')
-        .values(
-          (
-            [
-              ['organization', organization.id],
-              ['assessment', row.assessment_id],
-            ] as const
-          ).map(([kind, subject]) => ({ kind, subject, bucket: '1:3', amount: 10_000 })),
-        )
-        .execute(),
-    );
+    const counted = countedFieldsOf(row, { tags: [], assets: [] });
+    const sums = new DeltaAccumulator();
+    sums.add(counterDeltas(null, counted), 10_000);
+    await db.write((tx) => insertDeltas(tx, sums.rows()));
     const body = { filter: { status_id: [1] }, set: { status_id: 2 } };
     expectProblem(server, await bulk(body), {
       area: 'v1',
@@ -653,7 +648,10 @@ describe('Operation 30: filter', () => {
       batchSize: 10_001,
     });
     expect(await rowOf(first)).toMatchObject({ version: 1 });
-    await db.write((tx) => tx.deleteFrom('vulnerabilities').where('id', '=', first).execute());
+    await db.write(async (tx) => {
+      await tx.deleteFrom('vulnerabilities').where('id', '=', first).execute();
+      await addDeltas(tx, counterDeltas(counted, null));
+    });
     const done = await bulk({ ...body, set: { status_id: 2, add_tags: ['one', 'two'] } });
     expect(bodyOf(done)).toMatchObject({ matched_count: 10_000, updated_count: 10_000, truncated: true });
     expect(bodyOf(done).ids).toHaveLength(1_000);
@@ -831,8 +829,8 @@ describe('Operation 30: audit log and timeline', () => {
       .executeTakeFirstOrThrow();
     const after = await counts();
     const changed = (key: string) => (after[key] ?? 0) - (before[key] ?? 0);
-    expect(changed(`organization ${organization.id} 1:3`)).toBe(-3);
-    expect(changed(`organization ${organization.id} 5:1`)).toBe(3);
+    expect(changed(`organization ${organization.id} 1:3:0`)).toBe(-3);
+    expect(changed(`organization ${organization.id} 5:1:0`)).toBe(3);
     expect(changed(`vulnerability-tag ${tag} all`)).toBe(3);
     expect([changed(`asset ${assetId} open`), changed(`asset ${assetId} closed`)]).toEqual([-1, 1]);
     await bulk({ undo: idOf(done) });
@@ -965,10 +963,10 @@ describe('Operation 30: undo', () => {
       member.token,
     );
     const { db } = server.context;
-    await db.write(async (tx) => {
-      await tx.deleteFrom('vulnerabilities').where('id', '=', deleted).execute();
-      await tx.deleteFrom('assessment_access').where('assessment_id', '=', otherAssessment.id).execute();
-    });
+    await server.request('DELETE', `/v1/vulnerabilities/${deleted}`, { token: admin.token });
+    await db.write((tx) =>
+      tx.deleteFrom('assessment_access').where('assessment_id', '=', otherAssessment.id).execute(),
+    );
     await server.request('DELETE', `/v1/vulnerability_tags/${tag.id}`, { token: admin.token });
     expect(bodyOf(await bulk({ undo: idOf(done) }, member.token))).toMatchObject({
       updated_count: 1,
@@ -1093,8 +1091,7 @@ describe.runIf(engine() === 'postgres')('Operation 30: a filter whose matches ch
     const { db } = server.context;
     let sent: ReturnType<typeof bulk> | undefined;
     await db.write(async (tx) => {
-      const moved = { status_id: 3, version: 2 };
-      await tx.updateTable('vulnerabilities').set(moved).where('id', '=', changed).execute();
+      await changeCounted(tx, changed, { status_id: 3, version: 2 });
       sent = bulk(body);
       await expect.poll(async () => (await db.read.executeQuery(waiting)).rows.length > 0).toBe(true);
     });

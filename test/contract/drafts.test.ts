@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
+import { readAndRecount } from '../harness/vulnerability-counters.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { formOf, insertImport } from '../harness/imports.ts';
 import { type TestResponse, useSharedServer } from '../harness/server.ts';
@@ -28,6 +29,10 @@ beforeEach(async () => {
     member = await batch.user({ organization });
     await batch.access(assessment, member.id);
   });
+});
+afterEach(async () => {
+  const { counters, rows } = await readAndRecount(server.context.db, organizationId, now);
+  expect(counters).toEqual(rows);
 });
 
 const send = (method: string, path: string, { token }: TestUser, body?: unknown): Promise<TestResponse> =>

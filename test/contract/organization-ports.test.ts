@@ -109,7 +109,7 @@ describe('Operation 80: list ports of an organization', () => {
     const after = ['443/tcp 2', '53/tcp 1', '53/udp 1', '80/tcp 1'];
     expect(await counts()).toEqual(after);
     expect(await counts('?observed_state=closed')).toEqual(['22/tcp 1', '81/tcp 1', '443/tcp 1']);
-    await server.context.db.write((tx) => compactCounters(tx, 10_000));
+    await server.context.db.write((tx) => compactCounters(tx, 10_000, Date.now()));
     expect(await counts()).toEqual(after);
     await scan(host('192.0.2.1', [port(443), port(80)]));
     expect(await counts()).toEqual(after);

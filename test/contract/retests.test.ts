@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readAndRecount } from '../harness/vulnerability-counters.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
@@ -32,6 +33,10 @@ beforeEach(async () => {
     vulnerability = await batch.vulnerability(assessment.uid, { statusId: 2 });
   });
   now = START + 60_000;
+});
+afterEach(async () => {
+  const { counters, rows } = await readAndRecount(server.context.db, organization.id, now);
+  expect(counters).toEqual(rows);
 });
 
 const path = (id: number | string = '', vulnerabilityId: number | string = vulnerability.id) =>

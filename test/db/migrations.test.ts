@@ -19,6 +19,7 @@ import { foldCase } from '../../src/lib/fold-case.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { isLinear } from '../harness/growth.ts';
 import { engine } from '../harness/server.ts';
+import { readAndRecount } from '../harness/vulnerability-counters.ts';
 
 let testDatabase: TestDatabase;
 let opened: Database[];
@@ -114,10 +115,17 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '372b231020c63c8011cbdb7a24f8d098b94428e728783d60e6dd715bb39b9762',
     '9cedcab1a2a9f22dfa327fd42f164a0903a13aec66debae0edfc8bcc39f58c8e',
   ],
+  '0019-source-counters': [
+    '2c26523b3f613df660d2da9ed435436d9e26628f7ce78041ece1fb4a40d7dd8c',
+    '7568388f234971235868bed291a3125a6a9337ae532ea8dff3e512a313d83a16',
+  ],
 };
 
 /** Tables that later migrations drop. */
 const DROPPED = ['import_status_changes', 'import_finding_snapshots', 'import_coverage'];
+
+/** Tables that migrations fill anew. */
+const COUNTED = ['counters', 'counter_deltas'];
 
 type Row = Record<string, unknown>;
 
@@ -251,7 +259,7 @@ describe('Migrations', () => {
       // A connection remembers the columns of the statements that it has run.
       const after = await contentsOf(await open());
       for (const [table, rows] of Object.entries(before)) {
-        if (table === 'migrations' || DROPPED.includes(table)) continue;
+        if (table === 'migrations' || DROPPED.includes(table) || COUNTED.includes(table)) continue;
         // A migration can drop columns.
         const [first = {}] = after[table] ?? [];
         const expectedRows = rows.map((row) => ({
@@ -266,9 +274,36 @@ describe('Migrations', () => {
           rows: expectedRows.map((row) => expect.objectContaining(row)),
         });
       }
+      for (const { id } of before['organizations'] as { id: number }[]) {
+        const { counters, rows } = await readAndRecount(db, id, Date.now());
+        expect(counters).toEqual(rows);
+      }
       await db.check(Date.now());
     },
   );
+
+  it('count vulnerabilities anew, by source and by day', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const day = 86_400_000;
+    const now = Date.now();
+    await db.write(async (tx) => {
+      await sql`update vulnerabilities set source = case id % 3 when 0 then 'zap' when 1 then '3:zap:\u{1f600}' else '' end,
+        created_at = ${now} - (id % 130) * ${day}, closed_at = case when status_id >= 5 then ${now} - (id % 7) * ${day} end,
+        retest_status = case id % 5 when 0 then 'requested' end`.execute(tx);
+      await sql`insert into counter_deltas (kind, subject, bucket, amount)
+        select 'organization', id, '1:3', 5 from organizations`.execute(tx);
+    });
+    await db.migrate();
+    const { rows: organizations } = await sql<{ id: number }>`select id from organizations`.execute(db.read);
+    let counted = 0;
+    for (const { id } of organizations) {
+      const { counters, rows } = await readAndRecount(db, id, now);
+      expect(counters).toEqual(rows);
+      counted += Object.keys(rows).length;
+    }
+    expect(counted).toBeGreaterThan(20);
+  });
 
   it('fold the case of names and searched texts, and keep both of two tags that now have one name', async () => {
     const db = await open();

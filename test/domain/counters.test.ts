@@ -15,13 +15,14 @@ import {
   readCounters,
   type CounterDelta,
 } from '../../src/domain/shared/counters.ts';
+import { deltaBucket } from '../../src/domain/shared/vulnerability-buckets.ts';
 import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
 const { db } = await useOwnDatabase();
 
 const deltaOf = (subject: number, bucket: string, amount: number): CounterDelta => ({
-  kind: 'assessment',
+  kind: 'asset',
   subject,
   bucket,
   amount,
@@ -29,7 +30,7 @@ const deltaOf = (subject: number, bucket: string, amount: number): CounterDelta 
 const add = (...differences: CounterDelta[]) => db.write((tx) => addDeltas(tx, differences));
 const sums = async (...subjects: number[]) =>
   Object.fromEntries(
-    [...(await readCounters(db.read, 'assessment', subjects))].map(([subject, buckets]) => [
+    [...(await readCounters(db.read, 'asset', subjects))].map(([subject, buckets]) => [
       subject,
       Object.fromEntries(buckets),
     ]),
@@ -43,7 +44,7 @@ const rows = async () => {
 };
 const foldAll = async (limit: number) => {
   let folded = limit;
-  while (folded === limit) folded = await db.write((tx) => compactCounters(tx, limit));
+  while (folded === limit) folded = await db.write((tx) => compactCounters(tx, limit, Date.now()));
 };
 
 it('Counters: sums deltas, folded or not, and deletes zero rows', async () => {
@@ -65,7 +66,7 @@ it('Counters: sums deltas, folded or not, and deletes zero rows', async () => {
   await foldAll(100);
   expect(await rows()).toEqual([0, 2]);
   await add(deltaOf(2, 'b', 1));
-  await db.write((tx) => deleteCounters(tx, 'assessment', 2));
+  await db.write((tx) => deleteCounters(tx, 'asset', 2));
   expect(await sums(1, 2)).toEqual({ 1: { a: 1 } });
 });
 
@@ -79,6 +80,42 @@ it('Counters: count concurrent writes while they are folded', async () => {
   expect(await sums(100, 101)).toEqual(expected);
   await Promise.all([foldAll(50), foldAll(50)]);
   expect(await sums(100, 101)).toEqual(expected);
+});
+
+it('Counters of vulnerabilities: are split by a merge, and end with the days that no summary shows', async () => {
+  const day = 86_400_000;
+  const now = 20_500 * day;
+  const state = { statusId: 5, rank: 3, isDraft: false, isRetestRequested: true, source: 'a:b\u{1f600}' };
+  const bucketOf = (reportedAt: number) => deltaBucket({ ...state, reportedAt, closedAt: now });
+  const merge = (at: number) => db.write((tx) => compactCounters(tx, 100, at));
+  const stored = async () =>
+    (
+      await db.read.selectFrom('counters').selectAll().where('subject', '=', 500).orderBy('kind').execute()
+    ).map(({ kind, bucket, amount }) => `${kind} ${bucket} ${amount}`);
+  const addState = (reportedAt: number, amount: number) =>
+    add({ kind: 'organization', subject: 500, bucket: bucketOf(reportedAt), amount });
+  await addState(now - 100 * day, 3);
+  await addState(now - 101 * day, 2);
+  await merge(now);
+  const all = ['organization 5:3:0 5', 'organization-source 4:a:b\u{1f600}:5:3:0 5'];
+  const closed = ['organization-closed 20500:5:0 5', 'organization-closed-source 20500:5:3:0:a:b\u{1f600} 5'];
+  const retest = 'organization-retest 5:3:0:a:b\u{1f600} 5';
+  expect((await stored()).sort()).toEqual(
+    [
+      ...all,
+      ...closed,
+      retest,
+      'organization-opened 20400:5:0 3',
+      'organization-opened-source 20400:5:3:0:a:b\u{1f600} 3',
+    ].sort(),
+  );
+  await addState(now - 100 * day, 1);
+  await addState(now - 100 * day, -1);
+  await addState(now - 101 * day, -1);
+  await merge(now + day);
+  expect((await stored()).sort()).toEqual(
+    [...all, ...closed, retest].map((row) => row.replace(/5$/, '4')).sort(),
+  );
 });
 
 describe.runIf(engine() === 'postgres')('Concurrent transactions that write the same assets', () => {
@@ -147,12 +184,12 @@ it('Counters: are written in the order of their subjects as numbers', async () =
     deltaOf(10, 'a', 1),
     deltaOf(9, 'b', 1),
     deltaOf(9, 'a', 1),
-    { ...deltaOf(8, 'a', 1), kind: 'organization' },
+    { ...deltaOf(8, 'a', 1), kind: 'vulnerability-tag' },
   ]);
   expect(accumulator.rows()).toEqual([
-    ['assessment', 9, 'a', 1],
-    ['assessment', 9, 'b', 1],
-    ['assessment', 10, 'a', 1],
-    ['organization', 8, 'a', 1],
+    ['asset', 9, 'a', 1],
+    ['asset', 9, 'b', 1],
+    ['asset', 10, 'a', 1],
+    ['vulnerability-tag', 8, 'a', 1],
   ]);
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
+import { countedFieldsOf, counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { useOwnServer } from '../harness/server.ts';
@@ -25,7 +25,7 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
     const { id } = await fixtures.vulnerability(assessment, { statusId });
     const row = await db.read
       .selectFrom('vulnerabilities')
-      .select(['organization_id', 'assessment_id', 'severity'])
+      .selectAll()
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     await db.write(async (tx) => {
@@ -33,15 +33,8 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
         .insertInto('vulnerability_assets')
         .values({ organization_id: row.organization_id, vulnerability_id: id, asset_id: assetId })
         .execute();
-      const counted = {
-        organizationId: row.organization_id,
-        assessmentId: row.assessment_id,
-        statusId,
-        severity: row.severity,
-        draft: 0,
-        tags: [],
-      };
-      await addDeltas(tx, counterDeltas({ ...counted, assets: [] }, { ...counted, assets: [assetId] }));
+      const counted = countedFieldsOf(row, { tags: [], assets: [] });
+      await addDeltas(tx, counterDeltas(counted, { ...counted, assets: [assetId] }));
     });
   }
 }

@@ -5,6 +5,7 @@ import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { changeCounted } from '../harness/vulnerability-counters.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const MINUTE = 60_000;
@@ -60,11 +61,7 @@ beforeAll(async () => {
   const created = await report({ title: '\u{1f600} smile', cvss_score: 9.8 });
   await report({ title: '\uffee half', status_id: 4, due_on: '2027-01-01' });
   await server.context.db.write((tx) =>
-    tx
-      .updateTable('vulnerabilities')
-      .set({ source: 'zap', import_id: 7, retest_status: 'requested' })
-      .where('id', '=', created)
-      .execute(),
+    changeCounted(tx, created, { source: 'zap', import_id: 7, retest_status: 'requested' }),
   );
   goneImportId = await insertImport(server, { organizationId: acme.id });
   await insertGoneFindings(server, { ids: [created], by: goneImportId, at: now });

@@ -8,11 +8,12 @@ import { type Filter, integerFilter, searchFilter, textFilter } from '../lists/f
 import { defineList } from '../lists/define-list.ts';
 import { callerRoles, isPermitted, mayDismiss } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
-import { parseStatusBucket, readCounters } from '../shared/counters.ts';
 import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
 import { canEdit } from './assessment-permissions.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID, type DraftPolicy } from './assessments.ts';
+import { groupBy } from '../shared/group-by.ts';
 import { isClosed } from '../shared/statuses-and-severities.ts';
+import { countVulnerabilities } from '../shared/vulnerability-counters.ts';
 
 export interface AssessmentView {
   id: number;
@@ -139,7 +140,7 @@ async function hydrateAssessments(
   const ids = rows.map(({ id }) => id);
   const [tags, vulnerabilities, assets] = await Promise.all([
     loadAssessmentTags(db, ids),
-    readCounters(db, 'assessment', ids),
+    countByAssessment(db, caller, ids),
     countAssets(db, ids),
   ]);
   return rows.map((row) => ({
@@ -147,7 +148,6 @@ async function hydrateAssessments(
       isPermitted(caller, row.organization_id, row, 'read_vulnerabilities')
         ? vulnerabilities.get(row.id)
         : undefined,
-      caller,
     ),
     permissions: permissionsOf(caller, row),
     id: row.id,
@@ -193,14 +193,30 @@ function permissionsOf(caller: Caller, row: AssessmentRow): AssessmentPermission
   };
 }
 
-/** @param counter counts by `statusBucket` */
-function countsOf(counter: ReadonlyMap<string, number> = new Map(), { staff }: Pick<Caller, 'staff'>) {
+interface StatusCount {
+  statusId: number;
+  count: number;
+}
+
+async function countByAssessment(
+  db: ReadConnection,
+  { staff }: Caller,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, StatusCount[]>> {
+  const selection = { kind: 'assessment', subjects: ids, isDraft: staff ? undefined : false } as const;
+  const rows = await countVulnerabilities(db, selection, ['subject', 'statusId']);
+  return groupBy(
+    rows,
+    ({ subject }) => subject,
+    (row) => row,
+  );
+}
+
+function countsOf(counts: readonly StatusCount[] = []) {
   let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
-  for (const [bucket, amount] of counter) {
-    const { statusId, isDraft } = parseStatusBucket(bucket);
-    if (isDraft && !staff) continue;
-    vulnerabilityCount += amount;
-    if (!isClosed(statusId)) openVulnerabilityCount += amount;
+  for (const { statusId, count } of counts) {
+    vulnerabilityCount += count;
+    if (!isClosed(statusId)) openVulnerabilityCount += count;
   }
   return { vulnerabilityCount, openVulnerabilityCount };
 }

@@ -52,7 +52,9 @@ export type LockedVulnerabilityRow = Pick<
   | 'id'
   | 'severity'
   | 'status_id'
+  | 'created_at'
   | 'closed_at'
+  | 'retest_status'
   | 'status_before_retest'
   | 'import_id'
   | 'first_seen_at'
@@ -68,7 +70,9 @@ export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
         'id',
         'severity',
         'status_id',
+        'created_at',
         'closed_at',
+        'retest_status',
         'status_before_retest',
         'import_id',
         'first_seen_at',

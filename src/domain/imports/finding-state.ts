@@ -43,7 +43,7 @@ export async function applyStatuses(
   context: StateContext,
   plans: readonly StatePlan[],
 ): Promise<ReadonlySet<number>> {
-  const { organizationId, assessmentId, importId, undoneImportId, by } = context;
+  const { organizationId, importId, undoneImportId, by } = context;
   const existing = plans.flatMap((plan) => {
     const { row, derived } = plan;
     return row === undefined || derived === undefined ? [] : [{ plan, row, derived }];
@@ -66,8 +66,6 @@ export async function applyStatuses(
     changed.map(({ plan, row, derived }) => ({
       id: row.id,
       organizationId,
-      assessmentId,
-      severity: row.severity,
       draft: plan.isInternal ? 1 : 0,
       before: row.status_id,
       after: derived.statusId,

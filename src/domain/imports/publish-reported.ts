@@ -51,5 +51,6 @@ export async function publishReported(
     by,
     ids.map((id) => ({ organizationId, vulnerabilityId: id, importId, ...PUBLICATION_ENTRY })),
   );
-  for (const { plan, row, columns } of published) plan.row = { ...row, severity: columns.severity, draft: 0 };
+  for (const { plan, row, columns } of published)
+    plan.row = { ...row, severity: columns.severity, draft: 0, created_at: by.now };
 }

@@ -11,7 +11,7 @@ import {
   loadLinkedIds,
 } from '../vulnerabilities/insert-vulnerabilities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
+import { countedFieldsOf, counterDeltas } from '../vulnerabilities/counter-deltas.ts';
 import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
 import type { ScannerColumns } from './finding-detections.ts';
 import {
@@ -143,17 +143,13 @@ export async function reconcileFindings(
   );
 }
 
-function countedFields({ organizationId, assessmentId }: Omit<FactsOf, 'by'>, { row, tags, assets }: Plan) {
+function countedFields({ organizationId, assessmentId }: Omit<FactsOf, 'by'>, plan: Plan) {
+  const { row, source, tags, assets } = plan;
   if (row === undefined) return null;
-  return {
-    organizationId,
-    assessmentId,
-    statusId: row.status_id,
-    severity: row.severity,
-    draft: row.draft,
-    tags,
-    assets,
-  };
+  return countedFieldsOf(
+    { ...row, source, organization_id: organizationId, assessment_id: assessmentId },
+    { tags, assets },
+  );
 }
 
 /**
@@ -357,7 +353,9 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
       id: plan.id,
       severity: content.columns.severity,
       status_id: STATUS.pendingReview,
+      created_at: by.now,
       closed_at: null,
+      retest_status: null,
       status_before_retest: null,
       // `applyOrigins` sets it. The trigger of the search index skips rows with an import.
       import_id: null,

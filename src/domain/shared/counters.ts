@@ -1,14 +1,22 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
-import { inList, pairsTable, forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import {
+  forNoKeyUpdate,
+  inList,
+  itemInteger,
+  itemText,
+  jsonRowsTable,
+  pairsTable,
+} from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';
+import { countersOfDelta, firstRetainedDay } from './vulnerability-buckets.ts';
 
 /**
  * Counters that concurrent transactions change (ADR 37), and their buckets. Drafts have buckets of their own, because
  * only staff see them:
- * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank` and `statusId:severityRank:draft`
+ * - `organization`, `assessment`: vulnerabilities; a delta has a `deltaBucket` and changes several counters (ADR 105)
  * - `vulnerability-tag`: vulnerabilities with the tag, `all` and `draft`
  * - `asset`: vulnerabilities of the asset, `open`, `closed` and `draft`
  * - `organization-ports`: hosts with the port, by `state:number/protocol`, with the number in five digits
@@ -16,24 +24,8 @@ import { lockRows } from './lock-rows.ts';
 export type CounterKind =
   'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
-/** The bucket of drafts, and the last part of a status bucket of drafts. */
+/** The bucket of drafts. */
 export const DRAFT = 'draft';
-
-export interface StatusBucket {
-  statusId: number;
-  /** By `severityRank`. */
-  rank: number;
-  isDraft: boolean;
-}
-
-export function statusBucket({ statusId, rank, isDraft }: StatusBucket): string {
-  return `${statusId}:${rank}${isDraft ? `:${DRAFT}` : ''}`;
-}
-
-export function parseStatusBucket(bucket: string): StatusBucket {
-  const [statusId = '', rank = '', draft] = bucket.split(':');
-  return { statusId: Number(statusId), rank: Number(rank), isDraft: draft === DRAFT };
-}
 
 /** @returns the sum of a counter; with drafts for staff, without them for other callers */
 export function visibleTotal(
@@ -44,6 +36,10 @@ export function visibleTotal(
   for (const [bucket, amount] of buckets ?? []) if (staff || bucket !== DRAFT) sum += amount;
   return sum;
 }
+
+const DAY_KINDS = ['organization', 'assessment'].flatMap((subject) =>
+  ['-opened', '-closed', '-opened-source', '-closed-source'].map((measure) => `${subject}${measure}`),
+);
 
 export interface CounterDelta {
   kind: CounterKind;
@@ -145,25 +141,13 @@ function toRows(differences: readonly Delta[]): DeltaRow[] {
 
 export async function readCounters(
   db: ReadConnection,
-  kind: CounterKind,
+  kind: Extract<CounterKind, 'vulnerability-tag' | 'asset'>,
   subjects: readonly number[],
 ): Promise<CounterValues> {
   if (subjects.length === 0) return new Map();
   const { rows } = await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
     from (${selectAmounts(db, kind, subjects)}) as counts group by subject, bucket`.execute(db);
   return groupBySubject(rows);
-}
-
-/** @returns the sums over all subjects, by bucket: few rows, however many subjects there are */
-export async function sumCounters(
-  db: ReadConnection,
-  kind: CounterKind,
-  subjects: readonly number[],
-): Promise<ReadonlyMap<string, number>> {
-  if (subjects.length === 0) return new Map();
-  const { rows } = await sql<Omit<SumRow, 'subject'>>`select bucket, cast(sum(amount) as bigint) as amount
-    from (${selectAmounts(db, kind, subjects)}) as counts group by bucket`.execute(db);
-  return new Map(rows.map(({ bucket, amount }) => [bucket, amount]));
 }
 
 function selectAmounts(db: ReadConnection, kind: CounterKind, subjects: readonly number[]) {
@@ -195,31 +179,45 @@ export async function deleteCounters(tx: Transaction, kind: CounterKind, subject
 }
 
 /**
- * Merges the oldest deltas into their counters. Concurrent readers see the same sums.
+ * Merges the oldest deltas into their counters, and deletes expired counters by day of the same organizations and
+ * assessments. Concurrent readers see the same sums.
  * @param limit the maximum number of deltas in one transaction
+ * @param now milliseconds since 1970
  * @returns the number of merged deltas
  */
-export async function compactCounters(tx: Transaction, limit: number): Promise<number> {
+export async function compactCounters(tx: Transaction, limit: number, now: number): Promise<number> {
   const oldest = tx.selectFrom('counter_deltas').select('id').orderBy('id').limit(limit);
   const deltas = await tx
     .deleteFrom('counter_deltas')
     .where('id', 'in', oldest)
     .returning(['kind', 'subject', 'bucket', 'amount'])
     .execute();
-  const rows = toRows(deltas);
+  const firstDay = firstRetainedDay(now);
+  const rows = toRows(deltas.flatMap((delta) => splitDelta(delta, firstDay)));
   await upsertCounters(tx, rows);
   // Counters of deleted subjects end at zero.
-  await tx
-    .deleteFrom('counters')
-    .where((eb) =>
-      inList(
-        tx,
-        eb.ref('subject'),
-        rows.map(([, subject]) => subject),
-      ),
-    )
-    .where('kind', 'in', [...new Set(rows.map(([kind]) => kind)), ''])
-    .where('amount', '=', 0)
-    .execute();
+  const keys = rows.map(([kind, subject, bucket]) => [kind, subject, bucket]);
+  await sql`delete from counters where amount = 0 and (kind, subject, bucket) in (
+    select ${itemText(0)}, ${itemInteger(1)}, ${itemText(2)} from ${jsonRowsTable(tx, keys)})`.execute(tx);
+  for (const kind of DAY_KINDS) {
+    const subjects = new Set(rows.flatMap(([ofRow, subject]) => (kind.startsWith(ofRow) ? [subject] : [])));
+    if (subjects.size > 0)
+      await tx
+        .deleteFrom('counters')
+        .where('kind', '=', kind)
+        .where((eb) => inList(tx, eb.ref('subject'), [...subjects]))
+        .where('bucket', '<', firstDay)
+        .execute();
+  }
   return deltas.length;
+}
+
+function splitDelta(delta: Delta, firstDay: string): Delta[] {
+  const { kind } = delta;
+  if (kind !== 'organization' && kind !== 'assessment') return [delta];
+  return countersOfDelta(kind, delta.bucket, firstDay).map(([split, bucket]) => ({
+    ...delta,
+    kind: split,
+    bucket,
+  }));
 }

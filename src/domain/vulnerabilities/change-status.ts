@@ -3,12 +3,11 @@ import type { ChangeContext } from '../../auth/callers.ts';
 import { itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { preparePipelined, prepareQuery } from '../../db/prepared-queries.ts';
-import { addDeltas, type CounterDelta } from '../shared/counters.ts';
+import { addDeltas } from '../shared/counters.ts';
 import type { VisibleVulnerability } from './lock-vulnerability.ts';
 import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
 import { recordTimeline, recordTimelineEntries, type TimelineEntry } from './timeline.ts';
-import { counterDeltas } from './counter-deltas.ts';
-import { loadLinkedIds } from './insert-vulnerabilities.ts';
+import { countedFieldsOf, counterDeltas } from './counter-deltas.ts';
 
 /** One object for each status: entries that share it serialize it once. */
 const SNAPSHOTS: ReadonlyMap<number, object> = new Map(
@@ -54,23 +53,16 @@ const selectAssetIds = prepareQuery<{ id: number }, { asset_id: number }>((db, p
 export async function changeStatus(
   tx: Transaction,
   by: ChangeContext,
-  row: Pick<
-    VisibleVulnerability,
-    'id' | 'organization_id' | 'assessment_id' | 'severity' | 'status_id' | 'draft'
-  >,
+  row: VisibleVulnerability,
   statusId: number,
 ): Promise<void> {
   if (statusId === row.status_id) return;
-  const { id, organization_id: organizationId, assessment_id: assessmentId, severity, draft } = row;
+  const { id, organization_id: organizationId, draft } = row;
   const assets = (await selectAssetIds(tx, { id })).map(({ asset_id }) => asset_id);
-  await updateStatus(tx, { id, status: statusId, now: by.now, closed: closedAt(statusId, by.now) });
-  await addDeltas(
-    tx,
-    statusDeltas(
-      { organizationId, assessmentId, severity, draft, before: row.status_id, after: statusId },
-      assets,
-    ),
-  );
+  const closed = closedAt(statusId, by.now);
+  await updateStatus(tx, { id, status: statusId, now: by.now, closed });
+  const before = countedFieldsOf(row, { tags: [], assets });
+  await addDeltas(tx, counterDeltas(before, { ...before, statusId, closedAt: closed }));
   await recordTimeline(
     tx,
     by,
@@ -86,8 +78,6 @@ export async function changeStatus(
 export interface StatusTransition {
   id: number;
   organizationId: number;
-  assessmentId: number;
-  severity: string;
   /** 1 for a draft. */
   draft: number;
   /** Ids of statuses. */
@@ -100,26 +90,21 @@ export interface StatusTransition {
 }
 
 /**
- * Changes the statuses of locked vulnerabilities with their timelines, and no audit events.
+ * Changes the statuses of locked vulnerabilities with their timelines. The caller changes the counters. Records no audit
+ * events.
  * @param importId the import that does it, which the timeline names
- * @returns the counter deltas, which the caller writes with others of its transaction
  */
 export async function changeStatuses(
   tx: Transaction,
   by: ChangeContext,
   transitions: readonly StatusTransition[],
   importId?: number,
-): Promise<CounterDelta[]> {
-  if (transitions.length === 0) return [];
+): Promise<void> {
+  if (transitions.length === 0) return;
   const rows = transitions.map((row) => [row.id, row.after, row.statusSetAt, row.closedAt]);
   await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
       updated_at = ${by.now}, version = version + 1
     from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
-  const assets = await loadLinkedIds(
-    tx,
-    'assets',
-    transitions.map(({ id }) => id),
-  );
   await recordTimelineEntries(
     tx,
     by,
@@ -136,28 +121,4 @@ export async function changeStatuses(
       ),
     ),
   );
-  return transitions.flatMap((transition) => statusDeltas(transition, assets.get(transition.id) ?? []));
-}
-
-function statusDeltas(
-  {
-    organizationId,
-    assessmentId,
-    severity,
-    draft,
-    before,
-    after,
-  }: Pick<StatusTransition, 'organizationId' | 'assessmentId' | 'severity' | 'draft' | 'before' | 'after'>,
-  assets: readonly number[],
-): CounterDelta[] {
-  const counted = (statusId: number) => ({
-    organizationId,
-    assessmentId,
-    statusId,
-    severity,
-    draft,
-    tags: [],
-    assets,
-  });
-  return counterDeltas(counted(before), counted(after));
 }

@@ -1,5 +1,20 @@
-import { type CounterDelta, DRAFT, statusBucket } from '../shared/counters.ts';
+import type { Row } from '../../db/schema.ts';
+import { type CounterDelta, DRAFT } from '../shared/counters.ts';
 import { isClosed, severityRank } from '../shared/statuses-and-severities.ts';
+import { deltaBucket } from '../shared/vulnerability-buckets.ts';
+
+type CountedRow = Pick<
+  Row<'vulnerabilities'>,
+  | 'organization_id'
+  | 'assessment_id'
+  | 'status_id'
+  | 'severity'
+  | 'draft'
+  | 'source'
+  | 'created_at'
+  | 'closed_at'
+  | 'retest_status'
+>;
 
 export interface CountedFields {
   organizationId: number;
@@ -8,10 +23,35 @@ export interface CountedFields {
   severity: string;
   /** 1 for a draft, which has counters of its own. */
   draft: number;
+  source: string;
+  /** Milliseconds since 1970. */
+  reportedAt: number;
+  /** `null` for an open one. */
+  closedAt: number | null;
+  retestStatus: string | null;
   /** Ids. */
   tags: readonly number[];
   /** Ids. */
   assets: readonly number[];
+}
+
+export function countedFieldsOf(
+  row: CountedRow,
+  { tags, assets }: Pick<CountedFields, 'tags' | 'assets'>,
+): CountedFields {
+  return {
+    organizationId: row.organization_id,
+    assessmentId: row.assessment_id,
+    statusId: row.status_id,
+    severity: row.severity,
+    draft: row.draft,
+    source: row.source,
+    reportedAt: row.created_at,
+    closedAt: row.closed_at,
+    retestStatus: row.retest_status,
+    tags,
+    assets,
+  };
 }
 
 /**
@@ -41,8 +81,16 @@ export function tagCounterDelta(subject: number, draft: number, amount: number):
 }
 
 function deltasOf(counted: CountedFields, amount: number): CounterDelta[] {
-  const { organizationId, assessmentId, statusId, severity, draft, tags } = counted;
-  const bucket = statusBucket({ statusId, rank: severityRank(severity), isDraft: draft === 1 });
+  const { organizationId, assessmentId, statusId, severity, draft, tags, source } = counted;
+  const bucket = deltaBucket({
+    statusId,
+    rank: severityRank(severity),
+    isDraft: draft === 1,
+    reportedAt: counted.reportedAt,
+    closedAt: counted.closedAt,
+    isRetestRequested: counted.retestStatus === 'requested',
+    source,
+  });
   return [
     { kind: 'organization', subject: organizationId, bucket, amount },
     { kind: 'assessment', subject: assessmentId, bucket, amount },

@@ -3,12 +3,13 @@ import type { Caller, ChangeContext, Principal } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import type { DraftPolicy } from '../assessments/assessments.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { DomainError } from '../shared/errors.ts';
 import { groupBy } from '../shared/group-by.ts';
-import { counterDeltas } from './counter-deltas.ts';
+import { countedFieldsOf, counterDeltas } from './counter-deltas.ts';
 import { loadLinkedIds } from './insert-vulnerabilities.ts';
 import type { AssetRef } from './resolve-references.ts';
 import { recordTimelineForEach } from './timeline.ts';
@@ -97,7 +98,7 @@ export async function publishDrafts(
       }))
       .where((eb) => inList(tx, eb.ref('id'), chunk))
       .execute();
-    for (const draft of drafts) sums.add(countersOfPublication(draft));
+    for (const draft of drafts) sums.add(countersOfPublication(draft, now));
     await recordPublications(tx, by, drafts);
   }
   await insertDeltas(tx, sums.rows());
@@ -105,6 +106,7 @@ export async function publishDrafts(
 
 interface Draft {
   row: VulnerabilityRow;
+  retestStatus: Row<'vulnerabilities'>['retest_status'];
   assessment: string;
   /** Ids. */
   tags: readonly number[];
@@ -116,7 +118,7 @@ async function loadDrafts(db: ReadConnection, ids: readonly number[]): Promise<D
     .selectFrom('vulnerabilities')
     .innerJoin('assessments', 'assessments.id', 'vulnerabilities.assessment_id')
     .select(VULNERABILITY_COLUMNS)
-    .select('assessments.uid as assessment')
+    .select(['assessments.uid as assessment', 'vulnerabilities.retest_status'])
     .where((eb) => inList(db, eb.ref('vulnerabilities.id'), ids))
     .orderBy('vulnerabilities.id')
     .execute();
@@ -133,25 +135,21 @@ async function loadDrafts(db: ReadConnection, ids: readonly number[]): Promise<D
     ({ id, uid }) => ({ id, uid }),
   );
   const tagsOf = await loadLinkedIds(db, 'tags', ids);
-  return rows.map(({ assessment, ...row }) => ({
+  return rows.map(({ assessment, retest_status: retestStatus, ...row }) => ({
     row,
+    retestStatus,
     assessment,
     tags: tagsOf.get(row.id) ?? [],
     assets: assetsOf.get(row.id) ?? [],
   }));
 }
 
-function countersOfPublication({ row, tags, assets }: Draft) {
-  const counted = (draft: number) => ({
-    organizationId: row.organization_id,
-    assessmentId: row.assessment_id,
-    statusId: row.status_id,
-    severity: row.severity,
-    draft,
-    tags,
-    assets: assets.map(({ id }) => id),
-  });
-  return counterDeltas(counted(1), counted(0));
+function countersOfPublication({ row, retestStatus, tags, assets }: Draft, now: number) {
+  const draft = countedFieldsOf(
+    { ...row, retest_status: retestStatus },
+    { tags, assets: assets.map(({ id }) => id) },
+  );
+  return counterDeltas(draft, { ...draft, draft: 0, reportedAt: now });
 }
 
 /** Records the creation of vulnerabilities for everyone, and their publication for staff. */

@@ -45,6 +45,9 @@ const COLUMNS = {
   search_title: 'text',
   search_description: 'text',
 } as const;
+/** The `source` of vulnerabilities that no scanner reported. */
+export const MANUAL_SOURCE = 'manual';
+
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 
@@ -86,7 +89,7 @@ export function buildVulnerabilityRow(
     published_by: null,
     assignee_id: null,
     due_on: null,
-    source: 'manual',
+    source: MANUAL_SOURCE,
     first_seen_at: now,
     import_id: null,
     ...searchColumns(fields),

@@ -12,7 +12,9 @@ import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
+import { addDeltas } from '../shared/counters.ts';
 import { changeStatus } from './change-status.ts';
+import { countedFieldsOf, counterDeltas } from './counter-deltas.ts';
 import {
   lockVulnerability,
   requireVulnerabilityPermission,
@@ -99,6 +101,7 @@ export async function requestRetest(
     .set({ retest_status: 'requested', status_before_retest: vulnerability.status_id, updated_at: now })
     .where('id', '=', vulnerabilityId)
     .execute();
+  const retested = await countRetest(tx, vulnerability, 'requested');
   await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
@@ -114,7 +117,7 @@ export async function requestRetest(
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
     internal,
   });
-  await changeStatusAudited(tx, by, vulnerability, STATUS.pendingVerification);
+  await changeStatusAudited(tx, by, retested, STATUS.pendingVerification);
   const [retest] = await hydrateRetests(tx, [row]);
   return retest as Retest;
 }
@@ -157,6 +160,7 @@ export async function decideRetest(
     .set({ retest_status: status, updated_at: now })
     .where('id', '=', vulnerabilityId)
     .execute();
+  const retested = await countRetest(tx, vulnerability, status);
   const organizationId = vulnerability.organization_id;
   const internal = vulnerability.draft === 1;
   const after = { status, ...(message === undefined ? {} : { message }) };
@@ -177,9 +181,20 @@ export async function decideRetest(
     internal,
   });
   if (vulnerability.status_id === STATUS.pendingVerification)
-    await changeStatusAudited(tx, by, vulnerability, statusAfter(status, vulnerability));
+    await changeStatusAudited(tx, by, retested, statusAfter(status, vulnerability));
   const [retest] = await hydrateRetests(tx, [{ ...row, ...decided }]);
   return retest as Retest;
+}
+
+/** @returns the vulnerability with its new retest status */
+async function countRetest(
+  tx: Transaction,
+  vulnerability: VisibleVulnerability,
+  retestStatus: Retest['status'],
+): Promise<VisibleVulnerability> {
+  const before = countedFieldsOf(vulnerability, { tags: [], assets: [] });
+  await addDeltas(tx, counterDeltas(before, { ...before, retestStatus }));
+  return { ...vulnerability, retest_status: retestStatus };
 }
 
 function statusAfter(

@@ -6,6 +6,7 @@ import { phaseOf } from '../../../src/domain/shared/statuses-and-severities.ts';
 import type { Vulnerability } from '../../../src/domain/vulnerabilities/read-vulnerability.ts';
 import { vulnerabilityList } from '../../../src/domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../../src/domain/vulnerabilities/vulnerability-summary.ts';
+import { readAndRecount } from '../vulnerability-counters.ts';
 
 type Facts = Record<string, unknown>;
 
@@ -138,6 +139,9 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
     await detected(sql`(select imports.assessment_id, asset_id from asset_detections
       join imports on imports.id = asset_detections.import_id and imports.undone is null) as seen`),
   );
+  const { counters, rows } = await readAndRecount(db, of.organization.id, of.now);
+  for (const key of new Set([...Object.keys(counters), ...Object.keys(rows)]))
+    check(key, counters[key], rows[key]);
   for (const asset of assets) {
     const open = vulnerabilities.filter(
       (vulnerability) => vulnerability.assets.some(({ uid }) => uid === asset.uid) && isOpen(vulnerability),

@@ -7,6 +7,7 @@ import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialec
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { isClosed } from '../../shared/statuses-and-severities.ts';
+import { dayNumber } from '../../shared/vulnerability-buckets.ts';
 import { BULK_CHUNK_ROWS, EVENT_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
 import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../counter-deltas.ts';
@@ -194,7 +195,12 @@ async function accumulateDeltas(
   for (const change of changes) {
     const { locked, after } = change;
     const { fields } = locked;
-    const key = `${locked.assessmentId} ${locked.draft} ${fields.statusId} ${after.statusId} ${fields.severity} ${after.severity} ${String(fields.tags)} ${String(after.tags)}`;
+    const key = JSON.stringify([
+      [locked.assessmentId, locked.draft, locked.source, locked.retestStatus === 'requested'],
+      [locked.reportedAt, fields.closedAt ?? 0, after.closedAt ?? 0].map(dayNumber),
+      [fields.statusId, after.statusId, fields.severity, after.severity],
+      [fields.tags, after.tags],
+    ]);
     const group = groups.get(key) ?? { change, times: 0, assets: [] };
     groups.set(key, group);
     group.times += 1;
@@ -203,12 +209,19 @@ async function accumulateDeltas(
   for (const { change, times, assets: ofAll } of groups.values()) {
     const { locked, after } = change;
     const { fields } = locked;
-    const counted = ({ statusId, severity, tags }: MutableFields, otherTags: readonly number[]) => ({
+    const counted = (
+      { statusId, closedAt, severity, tags }: MutableFields,
+      otherTags: readonly number[],
+    ) => ({
       organizationId: locked.organizationId,
       assessmentId: locked.assessmentId,
       statusId,
       severity,
       draft: locked.draft,
+      source: locked.source,
+      reportedAt: locked.reportedAt,
+      closedAt,
+      retestStatus: locked.retestStatus,
       tags: tags.filter((tag) => !otherTags.includes(tag)),
       assets: [],
     });

@@ -1,9 +1,13 @@
 import { arrayOf, type JsonObject, asJsonObject, numberOf, textOf } from '../../parsing/json-values.ts';
 import type { JsonMatch } from '../../parsing/json-stream.ts';
+import { sanitizeText, truncateText } from '../../normalize-finding.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { SarifComponents } from './sarif-components.ts';
 import { SarifLocations } from './sarif-locations.ts';
 import type { SarifRule } from './sarif-rules.ts';
+
+/** Characters of the name of a tool. */
+const MAX_NAME = 200;
 
 /** The members of a taxonomy, and of a tool or extension, that are read. */
 const TAXONOMY_PATHS = ['name', 'guid', 'taxa.*.id', 'taxa.*.guid'];
@@ -162,7 +166,8 @@ export class SarifRun {
     const member = path.replace(COMPONENT, '');
     const text = textOf(value);
     if (isDriver && (member === 'name' || member === 'rules.*')) this.#toolOffset ??= offset;
-    if (isDriver && member === 'name') this.source = text?.slice(0, 200);
+    if (isDriver && member === 'name' && text !== undefined)
+      this.source = sanitizeText(truncateText(text, MAX_NAME));
     if (member === 'rules.*') this.#addRan(asJsonObject(value));
     if (member === 'rules.*') this.#components.addRule(component, keys.at(-1) as number, value);
     else if (member === 'globalMessageStrings.*')
