@@ -108,8 +108,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
   ],
   '0017-list-indexes': [
-    '6163e9a9ca1fcc3c1274ebfe3b294377a98979e80eb6d128ad7839774d2763cf',
-    '6163e9a9ca1fcc3c1274ebfe3b294377a98979e80eb6d128ad7839774d2763cf',
+    '8fdc6735cd8d649434cd158faa18c224d4098d1266c01a9e9cf1d1606fbeff04',
+    '8fdc6735cd8d649434cd158faa18c224d4098d1266c01a9e9cf1d1606fbeff04',
   ],
   '0018-search-table': [
     '372b231020c63c8011cbdb7a24f8d098b94428e728783d60e6dd715bb39b9762',

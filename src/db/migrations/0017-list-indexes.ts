@@ -25,6 +25,13 @@ export const listIndexes: Migration = {
       on vulnerabilities (organization_id, cvss_score, id, status_id, severity_rank, draft, source)`,
     `create index vulnerabilities_by_title
       on vulnerabilities (organization_id, title, id, status_id, severity_rank, draft, source)`,
+    // Without the organization, a filter by a user of staff would read what they reported to others.
+    'drop index vulnerabilities_by_assignee',
+    'drop index vulnerabilities_by_author',
+    `create index vulnerabilities_by_assignee on vulnerabilities (assignee_id, organization_id, id)
+      where assignee_id is not null`,
+    `create index vulnerabilities_by_author on vulnerabilities (created_by, organization_id, id)
+      where created_by is not null`,
     // Had requested retests only.
     'drop index vulnerabilities_to_retest',
     `create index vulnerabilities_by_retest on vulnerabilities (organization_id, retest_status, id)

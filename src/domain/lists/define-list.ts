@@ -226,7 +226,7 @@ function createQueries<
     const organizations =
       visible === null && uids === undefined && list.global.includes(sort)
         ? null
-        : await selectOrganizations(context.db, visible, uids);
+        : await selectOrganizations(onSlowReader(context).db, visible, uids);
     const isFast =
       names.length === 0 &&
       !isFiltered &&

@@ -13,12 +13,13 @@ const MAX_COUNTED_IDS = 3_000;
 type Filters = typeof VULNERABILITY_FILTERS;
 type Name = keyof Filters;
 
-/** Filters with an index of their own column, and those whose index begins with the organization. */
-const BY_OWN_INDEX: readonly Name[] = ['id', 'importId', 'createdBy', 'assigneeId'];
-const BY_ORGANIZATION_INDEX: readonly Name[] = [
+/** Filters by columns whose indexes have the organization. */
+const BY_COLUMN: readonly Name[] = [
   'statusId',
   'phase',
   'severity',
+  'createdBy',
+  'assigneeId',
   'dueUntil',
   'retest',
   'updatedSince',
@@ -27,8 +28,9 @@ const BY_ORGANIZATION_INDEX: readonly Name[] = [
 ];
 
 /**
- * Reads the ids that each filter selects, up to `MAX_MATERIALIZED_IDS` of them.
- * @param isPage whether rows are read; for a number of rows, only filters by other tables are planned
+ * Reads the ids that each filter selects.
+ * @param maxIds how many ids of a filter are read at most to find rows; absent if rows are only counted, for which filters
+ *   by columns of the row need no plan
  * @returns `undefined` if no filter has an index
  */
 export async function planFilters(
@@ -61,57 +63,68 @@ export async function planFilters(
   };
 }
 
-/** SQLite would prefer an index of the organization; PostgreSQL needs its statistics. */
-const byOwnIndex = ({ db }: ListContext, organization: Expression<number>) =>
-  db.engine === 'sqlite' ? withoutIndex(organization) : organization;
-
 /** @returns statements that select the ids of filters by columns of `vulnerabilities` */
 async function ownIds(context: ListContext, input: FilterInput<Filters>) {
+  const { db, caller } = context;
   const organization = sql.ref<number>('vulnerabilities.organization_id');
-  const organizations = accessibleOrganizations(context.caller);
-  const select: Select = (column, condition) =>
-    sql`select vulnerabilities.id from vulnerabilities
-      where ${organizationCondition(context.db, column, organizations)} and ${condition}`;
-  const idsBy = (names: readonly Name[], column: Expression<number>) =>
-    names.flatMap((name) => {
-      const value = input[name];
-      // `FilterInput` pairs each filter with a value of its kind.
-      const condition =
-        value === undefined
-          ? undefined
-          : (VULNERABILITY_FILTERS[name] as Filter).where?.(context, value as never);
-      return condition === undefined ? [] : [[name, select(column, condition)] as const];
-    });
+  const organizations = accessibleOrganizations(caller);
+  const select: Select = (condition, isByIds = false) => {
+    // SQLite would prefer an index of the organization to a list of ids; PostgreSQL needs its statistics.
+    const column = isByIds && db.engine === 'sqlite' ? withoutIndex(organization) : organization;
+    return sql`select vulnerabilities.id from vulnerabilities
+      where ${organizationCondition(db, column, organizations)} and ${condition}`;
+  };
+  const byColumn = BY_COLUMN.flatMap((name) => {
+    const value = input[name];
+    // `FilterInput` pairs each filter with a value of its kind.
+    const condition =
+      value === undefined
+        ? undefined
+        : (VULNERABILITY_FILTERS[name] as Filter).where?.(context, value as never);
+    return condition === undefined ? [] : [[name, select(condition)] as const];
+  });
   const { conditions: reported } = reportedBetween(context, input);
   return [
-    ...idsBy(BY_OWN_INDEX, byOwnIndex(context, organization)),
-    ...idsBy(BY_ORGANIZATION_INDEX, organization),
-    ...(await idsByAssessment(context, input, select)),
-    ...idsByCve(context, input, select),
+    ...byColumn,
     ...(reported.length === 0
       ? []
-      : [['reported', select(organization, sql<SqlBool>`${sql.join(reported, sql` and `)}`)] as const]),
+      : [['reported', select(sql<SqlBool>`${sql.join(reported, sql` and `)}`)] as const]),
+    ...(input.id === undefined
+      ? []
+      : [['id', select(inList(db, sql.ref<number>('vulnerabilities.id'), input.id), true)] as const]),
+    ...idsByCve(context, input, select),
+    ...(await idsByOwner(context, input, select)),
   ];
 }
 
-type Select = (organization: Expression<number>, condition: Expression<SqlBool>) => RawBuilder<unknown>;
+/** @param isByIds whether the condition selects by ids, of organizations of the caller if they exist */
+type Select = (condition: Expression<SqlBool>, isByIds?: boolean) => RawBuilder<unknown>;
 
-/** The assessments are read first: PostgreSQL knows how many rows each of them has. */
-async function idsByAssessment(context: ListContext, input: FilterInput<Filters>, select: Select) {
-  const { db } = context;
-  const { assessmentId: uids, assessmentGroupId: groups } = input;
-  if (uids === undefined && groups === undefined) return [];
-  const isSelected = [
-    ...(uids === undefined ? [] : [inList(db, sql.ref<string>('assessments.uid'), uids)]),
-    ...(groups === undefined ? [] : [inList(db, sql.ref<number>('assessments.group_id'), groups)]),
-  ];
-  const assessments = await selectIds(
-    db,
-    sql`select assessments.id from assessments where ${sql.join(isSelected, sql` and `)}`,
-  );
-  const organization = byOwnIndex(context, sql.ref<number>('vulnerabilities.organization_id'));
-  const isIn = inList(db, sql.ref<number>('vulnerabilities.assessment_id'), assessments);
-  return [['assessments', select(organization, isIn)] as const];
+/**
+ * Selects the vulnerabilities of assessments and imports. These are read first: PostgreSQL knows how many rows each of
+ * them has, and rows of others are not read, as response times would reveal them.
+ */
+async function idsByOwner(context: ListContext, input: FilterInput<Filters>, select: Select) {
+  const { db, caller } = context;
+  const organizations = accessibleOrganizations(caller);
+  const { assessmentId: uids, assessmentGroupId: groups, importId: imports } = input;
+  const owners = [
+    ['assessments', 'uid', uids],
+    ['assessments', 'group_id', groups],
+    ['imports', 'id', imports],
+  ] as const;
+  const selected = owners.map(async ([table, column, values]) => {
+    if (values === undefined) return [];
+    const ids = await selectIds(
+      db,
+      sql`select owner.id from ${sql.table(table)} as owner
+        where ${inList<string | number>(db, sql.ref<string | number>(`owner.${column}`), values)}
+          and ${organizationCondition(db, sql.ref<number>('owner.organization_id'), organizations)}`,
+    );
+    const reference = table === 'imports' ? 'vulnerabilities.import_id' : 'vulnerabilities.assessment_id';
+    return [[`${table} by ${column}`, select(inList(db, sql.ref<number>(reference), ids), true)] as const];
+  });
+  return (await Promise.all(selected)).flat();
 }
 
 /** CVE ids are in the search index, except of what is not indexed yet. */
@@ -125,14 +138,11 @@ function idsByCve(context: ListContext, { cve: values }: FilterInput<Filters>, s
       sql<SqlBool>`${id} in (${selectIdsContaining(db, foldForSearch(cve), accessibleOrganizations(caller))})`,
   );
   const isQueued = sql<SqlBool>`${id} in (${selectQueuedIds(db, accessibleOrganizations(caller))})`;
-  const organization = byOwnIndex(context, sql.ref<number>('vulnerabilities.organization_id'));
   return [
     [
       'cve',
       sql`${sql.join(
-        [...isIndexed, isQueued].map((condition) =>
-          select(organization, sql<SqlBool>`${condition} and ${hasCve}`),
-        ),
+        [...isIndexed, isQueued].map((condition) => select(sql<SqlBool>`${condition} and ${hasCve}`, true)),
         sql` union `,
       )}`,
     ] as const,
