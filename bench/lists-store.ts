@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,7 +9,7 @@ import { startPostgres } from '../test/harness/postgres.ts';
 import { fillLists, issueTokens, type Reader } from './lists-data.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
-/** PostgreSQL's settings for a million vulnerabilities (docs/operation.md). */
+/** PostgreSQL's settings for a million vulnerabilities (docs/postgresql.md). */
 export const POSTGRES_FLAGS: readonly string[] = [
   'shared_buffers=1GB',
   'effective_cache_size=2GB',
@@ -38,7 +38,10 @@ export interface ListsStore {
 /** Opens the data of the lists in the folder `BENCH_DATA`, where they are filled once; without it, in a temporary one. */
 export async function openListsStore(engine: Engine): Promise<ListsStore> {
   const persistent = process.env['BENCH_DATA'];
-  const directory = join(persistent ?? mkdtempSync(join(tmpdir(), 'assay-bench-')), engine);
+  const parent = persistent ?? mkdtempSync(join(tmpdir(), 'assay-bench-'));
+  // As root, PostgreSQL runs as another user.
+  if (persistent === undefined) chmodSync(parent, 0o755);
+  const directory = join(parent, engine);
   mkdirSync(directory, { recursive: true });
   const cluster = engine === 'postgres' ? await startCluster(join(directory, 'cluster')) : undefined;
   const databaseUrl = cluster?.url('postgres');
@@ -61,7 +64,7 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
     tokens,
     async stop() {
       await cluster?.stop();
-      if (persistent === undefined) rmSync(directory, { recursive: true, force: true });
+      if (persistent === undefined) rmSync(parent, { recursive: true, force: true });
     },
   };
 }

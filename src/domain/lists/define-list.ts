@@ -240,6 +240,7 @@ function createQueries<
         organizations,
         isFiltered,
         isEmpty: list.excludesAll(input),
+        plansFirst: list.plansFirst(input),
         condition: filterCondition({ ...context, inEntries: true }, filters, ofCovered),
         plan: (current, maxIds) => withPlan(current, input, 'page', maxIds),
         rows: (current) =>

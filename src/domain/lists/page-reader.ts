@@ -37,6 +37,8 @@ export interface ListIndexes<F extends Filters, O extends string> extends Indexe
   organizations(caller: Caller): readonly number[] | null;
   /** Whether filters exclude each other. */
   excludesAll(input: FilterInput<F>): boolean;
+  /** Whether a filter selects ids faster than it tests rows. */
+  plansFirst(input: FilterInput<F>): boolean;
   /** Whether a caller sees only some of the rows of these organizations. */
   seesPart(caller: Caller): boolean;
   /**
@@ -61,6 +63,8 @@ export interface IndexedPage<Row extends PositionedRow> {
   isFiltered: boolean;
   /** Whether filters exclude each other. */
   isEmpty: boolean;
+  /** Whether to ask for the ids of filters before rows are tested. */
+  plansFirst: boolean;
   /** @param maxIds how many ids of a filter are read at most */
   plan(context: ListContext, maxIds: number): Promise<ListContext>;
   /** @returns the visible rows of these organizations that match the filters */
@@ -87,22 +91,29 @@ export async function readIndexedPage<Row extends PositionedRow>(
   if (page.isEmpty) return [];
   const isOne = organizations === null || organizations.length === 1;
   const read: IndexedRead<Row> = { ...page, rows: (current) => page.rows(current) };
+  const readFew = async () => {
+    const planned = await page.plan(context, FEW_IDS);
+    return planned.plan?.strategy === 'ids' ? collectRows(page, planned, start, limit) : undefined;
+  };
+  const few = page.plansFirst ? await readFew() : undefined;
+  if (few !== undefined) return few;
   const canMerge = isNear(context, start) && offset + limit < MAX_MERGED_ORGANIZATIONS;
   if (!page.isFiltered && (isOne || canMerge))
     return position === undefined
       ? readAtOffset(read, offset, limit)
       : ((await readInOrder(read, position, limit)) ?? []);
-  const readWindow = async (current: ListContext, window: number) => {
+  const readWindow = async (window: number) => {
     if (!isNear(context, start) || !isOne) return undefined;
+    const current = { ...context, plan: IN_WINDOW };
     const rows = await readInOrder({ ...read, context: current, window }, position, offset + limit);
     return rows?.slice(offset);
   };
-  const first = await readWindow({ ...context, plan: IN_WINDOW }, sizes.shortWindow);
-  if (first !== undefined) return first;
-  const planned = await page.plan(context, FEW_IDS);
-  if (planned.plan?.strategy === 'ids') return collectRows(page, planned, start, limit);
-  const second = await readWindow({ ...context, plan: IN_WINDOW }, sizes.longWindow);
-  return second ?? collectRows(page, await page.plan(context, MANY_IDS), start, limit);
+  return (
+    (await readWindow(sizes.shortWindow)) ??
+    (page.plansFirst ? undefined : await readFew()) ??
+    (await readWindow(sizes.longWindow)) ??
+    collectRows(page, await page.plan(context, MANY_IDS), start, limit)
+  );
 }
 
 /** Collects the positions of all matching rows, and reads the rows of the page. */

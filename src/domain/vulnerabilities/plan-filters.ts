@@ -53,14 +53,14 @@ export async function planFilters(
     [related, own].map(async (sources) => (await Promise.all(sources.map(select))).flat()),
   );
   const ids = new Map(byRelated);
-  const fewest = (byOwn ?? []).map(([, list]) => list).sort((one, other) => one.length - other.length)[0];
-  const isSmallest = fewest !== undefined && [...ids.values()].every((list) => list.length > fewest.length);
-  return {
-    strategy: ids.size > 0 || fewest !== undefined ? 'ids' : 'scan',
-    ids,
-    mode: 'page',
-    ...(isSmallest ? { candidates: fewest } : {}),
-  };
+  const candidates = (byOwn ?? []).map(([, list]) => list).sort((one, other) => one.length - other.length)[0];
+  const sizes = [...ids.values(), ...(candidates === undefined ? [] : [candidates])].map(
+    (list) => list.length,
+  );
+  if (sizes.length === 0) return { strategy: 'scan', ids, mode: 'page' };
+  const mostRows = Math.min(...sizes);
+  const isSmallest = candidates?.length === mostRows;
+  return { strategy: 'ids', ids, mode: 'page', mostRows, ...(isSmallest ? { candidates } : {}) };
 }
 
 /** @returns statements that select the ids of filters by columns of `vulnerabilities` */

@@ -5,6 +5,9 @@ import type { Filter, ListContext } from '../lists/filters.ts';
 import { accessibleOrganizations } from '../shared/visibility.ts';
 import { foldForSearch, foldName } from '../../lib/fold-case.ts';
 
+/** If other filters leave no more rows, each is tested, and what matches elsewhere is not selected. */
+const MAX_TESTED_ROWS = 3_000;
+
 /** Finds vulnerabilities by the rows of another table. */
 interface IdSource {
   /** Selects the ids of matching vulnerabilities. */
@@ -31,7 +34,8 @@ function idCondition(
   if (plan === undefined) return sql<SqlBool>`${id} in (${ids})`;
   const cachedIds = plan.ids.get(filter);
   if (cachedIds !== undefined) return inList(db, id, cachedIds);
-  if (plan.mode === 'window' && matchesText !== undefined) return matchesText;
+  const testsRows = plan.mode === 'window' || (plan.mostRows ?? Infinity) <= MAX_TESTED_ROWS;
+  if (testsRows && plan.mode !== 'count' && matchesText !== undefined) return matchesText;
   const isSelected = inSelected(db, withoutIndex(id), ids);
   return exists === undefined || plan.mode === 'count'
     ? isSelected
