@@ -296,6 +296,18 @@ it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing for the CVE 
   expect(await titles(`filter[cve][]=${encodeURIComponent(cve)}`)).toEqual([]);
 });
 
+it('filters by as many CVEs as a request can have', async () => {
+  const cve = Array.from({ length: 550 }, (_, number) => `CVE-2023-${1_000 + number}`);
+  const many = cve.map((value) => `filter[cve][]=${value}`).join('&');
+  expect(await titles(many)).toEqual([]);
+  expect(await titles(`${many}&filter[cve][]=cve-2024-0001`)).toEqual(['SQL Injection']);
+  const context = { db: server.context.db.read, caller: operatorCaller('a list'), now };
+  expect(await planFilters(context, { cve }, 3_000)).toBeUndefined();
+  expect(await planFilters(context, { cve: ['CVE-2024-0001'] }, 3_000)).toMatchObject({
+    candidates: [first],
+  });
+});
+
 it("reads no rows of others' organizations to plan a list, whatever is asked for", async () => {
   const [ownOrganization, otherOrganization] = [await fixtures.organization(), await fixtures.organization()];
   const input = { tag: [' noisy'], tagId: [] as number[], assetUid: [] as string[] };

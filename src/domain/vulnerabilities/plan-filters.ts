@@ -127,9 +127,12 @@ async function idsByOwner(context: ListContext, input: FilterInput<Filters>, sel
   return (await Promise.all(selected)).flat();
 }
 
+/** SQLite combines up to 500 queries in a statement. */
+const MAX_LOOKED_UP_CVES = 100;
+
 /** CVE ids are in the search index, except of what is not indexed yet. */
 function idsByCve(context: ListContext, { cve: values }: FilterInput<Filters>, select: Select) {
-  if (values === undefined) return [];
+  if (values === undefined || values.length > MAX_LOOKED_UP_CVES) return [];
   const { db, caller } = context;
   const id = sql.ref<number>('vulnerabilities.id');
   const hasCve = VULNERABILITY_FILTERS.cve.where?.(context, values);
