@@ -1,6 +1,7 @@
 import type { Engine } from '../src/db/database.ts';
 import { send } from './companions.ts';
-import { type ListIds, type ListsStore, openListsStore } from './lists-store.ts';
+import { filtersOf } from './lists-filters.ts';
+import { type ListsStore, openListsStore } from './lists-store.ts';
 import { type BenchmarkResult, median, progress } from './measure.ts';
 import { type Server, startAssay } from './processes.ts';
 
@@ -33,57 +34,6 @@ interface FilterCase {
   query: string;
   matches: number;
 }
-
-const filtersOf = ({
-  user,
-  tags,
-  group,
-  imports,
-  assets,
-  vulnerability,
-}: ListIds): [name: string, value: string][] => [
-  ['search', 'reflected'],
-  ['search', 'page4242'],
-  ['status_id][', '1'],
-  ['status_id][', '9'],
-  ['phase][', 'open'],
-  ['phase][', 'closed'],
-  ['severity][', 'Critical'],
-  ['severity][', 'Medium'],
-  ['tag_id][', String(tags[0])],
-  ['tag_id][', String(tags[5])],
-  ['tag_id][', String(tags.at(-1))],
-  ['tag][', 'tag 0'],
-  ['assessment_id][', 'large-0'],
-  ['assessment_id][', 'large-7'],
-  ['assessment_id][', 'large-20'],
-  ['assessment_group_id][', String(group)],
-  ['asset_uid][', assets[0] ?? ''],
-  ['asset_uid][', assets[7] ?? ''],
-  ['source][', 'manual'],
-  ['source][', 'zap'],
-  ['source][', 'sslscan'],
-  ['cve][', 'CVE-2024-1042'],
-  ['import_id][', String(imports[10])],
-  ['gone', 'true'],
-  ['gone', 'false'],
-  ['gone_import_id][', String(imports[0])],
-  ['created_by][', String(user + 7)],
-  ['assignee_id][', String(user + 7)],
-  ['due_until', '2026-01-15'],
-  ['due_until', '2026-06-01'],
-  ['retest][', 'requested'],
-  ['retest][', 'verified'],
-  ['retest][', 'failed'],
-  ['id][', String(vulnerability + 4_242)],
-  ['updated_since', '2026-11-01T00:00:00'],
-  ['updated_since', '2026-12-05T00:00:00'],
-  ['updated_within', '2592000'],
-  ['created_since', '2026-11-01T00:00:00'],
-  ['created_since', '2026-11-30T12:00:00'],
-  ['created_until', '2024-12-10T00:00:00'],
-  ['created_until', '2026-01-01T00:00:00'],
-];
 
 /** Filters that counters have. */
 const COUNTED = [

@@ -70,7 +70,7 @@ interface World {
   random: () => number;
 }
 
-/** How many people open the console at once before the first phase. */
+/** Number of people who open the console at the same time before the first phase. */
 const ARRIVING = 8;
 
 const build = ({ port, people, reports }: MixSetup): World => ({
@@ -90,7 +90,7 @@ const build = ({ port, people, reports }: MixSetup): World => ({
   })),
 });
 
-/** Everyone opens the console once, which nobody measures. */
+/** Opens the console once for each person, without measuring it. */
 async function arrive({ port, visitors }: World): Promise<void> {
   const waiting = [...visitors];
   const arriveNext = async () => {

@@ -67,7 +67,7 @@ const activeAssessments = (tab: Tab) =>
 /** The numbers that the navigation reads again after changes. */
 const readCounts = (tab: Tab) => Promise.all([count(tab, OPEN), activeAssessments(tab)]);
 
-/** Reads who it is and what they may. */
+/** Requests the signed-in user and their permissions. */
 export async function identify(tab: Tab, visitor: Visitor): Promise<void> {
   const isMember = visitor.person.kind === 'member';
   const [{ data: user }, { data: assessments }] = await Promise.all([

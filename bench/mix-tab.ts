@@ -11,7 +11,7 @@ const MAX_SAMPLES = 5;
 /** Connections of a browser to one server (HTTP/1.1). */
 const CONNECTIONS = 6;
 
-/** Latencies in milliseconds, and responses that nobody expects. */
+/** Latencies in milliseconds, and unexpected responses. */
 export class Recorder {
   readonly latencies: Record<Kind, number[]> = { read: [], write: [], bulk: [], import: [], export: [] };
   /** Number of responses by status, method and path, or of failed connections. */

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * An index for each order of an organization's vulnerabilities (ADR 102). They also tell what most filters test, so that
- * the rows of other entries are not read. Rows without a due day come in the order of their ids, so that their entries cost
+ * Creates an index for each order of an organization's vulnerabilities (ADR 102). The indexes include the columns of the
+ * most frequent filters, so that rows that these exclude are not read. Rows without a due day come in the order of their ids, so that their entries cost
  * little.
  */
 export const listIndexes: Migration = {
@@ -25,7 +25,7 @@ export const listIndexes: Migration = {
       on vulnerabilities (organization_id, cvss_score, id, status_id, severity_rank, draft, source)`,
     `create index vulnerabilities_by_title
       on vulnerabilities (organization_id, title, id, status_id, severity_rank, draft, source)`,
-    // Without the organization, a filter by a user of staff would read what they reported to others.
+    // Start with the user because of the foreign key, and include the organization: a filter must not read rows of others.
     'drop index vulnerabilities_by_assignee',
     'drop index vulnerabilities_by_author',
     `create index vulnerabilities_by_assignee on vulnerabilities (assignee_id, organization_id, id)

@@ -12,7 +12,7 @@ export const searchTable: Migration = {
 
 const queue = ({ int, tableOptions }: SchemaDialect): string[] => [
   'alter table search_index_queue rename to earlier_search_index_queue',
-  // Without foreign keys: what was deleted meanwhile only costs the job a look.
+  // Has no foreign keys: the job skips vulnerabilities that have been deleted.
   `create table search_index_queue (
     import_id ${int} not null,
     first_id ${int} not null,

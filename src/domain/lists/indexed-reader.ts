@@ -22,7 +22,8 @@ export interface IndexedTable {
   id: string;
 }
 
-type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;
+/** A query of rows of any list. */
+export type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;
 
 export interface IndexedRead<Row extends PositionedRow> {
   table: IndexedTable;

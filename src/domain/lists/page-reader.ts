@@ -1,8 +1,7 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { inList, selectIds } from '../../db/dialect-sql.ts';
 import type { ReadConnection } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
 import {
   type FilterInput,
   type Filters,
@@ -11,14 +10,19 @@ import {
   organizationIds,
   READ_SIZES,
 } from './filters.ts';
-import { type IndexedRead, type IndexedTable, readAtOffset, readInOrder } from './indexed-reader.ts';
+import {
+  type IndexedRead,
+  type IndexedTable,
+  readAtOffset,
+  readInOrder,
+  type Rows,
+} from './indexed-reader.ts';
 import {
   afterPosition,
   orderTerms,
   positionColumns,
   type PositionedRow,
   type RowPosition,
-  type SortOrder,
 } from './sort-order.ts';
 
 /** SQLite combines up to 500 queries in a statement; there is one for each organization that has rows of the page. */
@@ -48,17 +52,8 @@ export interface ListIndexes<F extends Filters, O extends string> extends Indexe
   plan(context: ListContext, input: FilterInput<F>, maxIds?: number): Promise<ListPlan | undefined>;
 }
 
-type Rows<Row> = SelectQueryBuilder<Tables, never, Row>;
-
-/** What the pages of a request are read from. */
-export interface IndexedPage<Row extends PositionedRow> {
-  table: IndexedTable;
-  context: ListContext;
-  order: SortOrder;
-  /** The organizations to read; `null` for all, if one index has this order for them. */
-  organizations: readonly number[] | null;
-  /** The condition of those filters that the index of the order can test. */
-  condition: Expression<SqlBool> | undefined;
+/** A list as one request reads it, and the ways of finding its rows. */
+export interface IndexedPage<Row extends PositionedRow> extends Omit<IndexedRead<Row>, 'window'> {
   /** Whether there are other filters. */
   isFiltered: boolean;
   /** Whether filters exclude each other. */
@@ -67,9 +62,7 @@ export interface IndexedPage<Row extends PositionedRow> {
   plansFirst: boolean;
   /** @param maxIds how many ids of a filter are read at most */
   plan(context: ListContext, maxIds: number): Promise<ListContext>;
-  /** @returns the visible rows of these organizations that match the filters */
-  rows(context: ListContext): Rows<Row>;
-  /** @returns the same as `rows`, also without a condition on the organization */
+  /** @returns the same as `rows`, whatever the organization */
   matching(context: ListContext): Rows<Row>;
   /** @returns the visible rows */
   visible(context: ListContext): Rows<Row>;
@@ -90,7 +83,6 @@ export async function readIndexedPage<Row extends PositionedRow>(
   const [position, offset] = typeof start === 'number' ? [undefined, start] : [start, 0];
   if (page.isEmpty) return [];
   const isOne = organizations === null || organizations.length === 1;
-  const read: IndexedRead<Row> = { ...page, rows: (current) => page.rows(current) };
   const readFew = async () => {
     const planned = await page.plan(context, FEW_IDS);
     return planned.plan?.strategy === 'ids' ? collectRows(page, planned, start, limit) : undefined;
@@ -100,12 +92,12 @@ export async function readIndexedPage<Row extends PositionedRow>(
   const canMerge = isNear(context, start) && offset + limit < MAX_MERGED_ORGANIZATIONS;
   if (!page.isFiltered && (isOne || canMerge))
     return position === undefined
-      ? readAtOffset(read, offset, limit)
-      : ((await readInOrder(read, position, limit)) ?? []);
+      ? readAtOffset(page, offset, limit)
+      : ((await readInOrder(page, position, limit)) ?? []);
   const readWindow = async (window: number) => {
     if (!isNear(context, start) || !isOne) return undefined;
     const current = { ...context, plan: IN_WINDOW };
-    const rows = await readInOrder({ ...read, context: current, window }, position, offset + limit);
+    const rows = await readInOrder({ ...page, context: current, window }, position, offset + limit);
     return rows?.slice(offset);
   };
   return (

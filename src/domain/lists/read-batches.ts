@@ -1,4 +1,4 @@
-import type { List, ListRequest, RowBatch } from './define-list.ts';
+import type { List, ListRequest, RowBatch } from './list.ts';
 import type { RowPosition } from './sort-order.ts';
 import type { Filters, ListContext } from './filters.ts';
 

@@ -18,7 +18,7 @@ export interface SortColumn {
   nullable?: boolean;
   /** The columns that the index of the sort has besides the organization, the column itself and the id. */
   indexColumns?: readonly string[];
-  /** What the filters tell about the column, so that an index is read only where they match. */
+  /** @returns the limits that filters by this column put on the range of its index */
   limits?(context: ListContext, input: object): OrderLimits;
 }
 

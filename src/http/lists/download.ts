@@ -4,7 +4,7 @@ import Negotiator from 'negotiator';
 import type { Caller } from '../../auth/callers.ts';
 import type { ExportAction } from '../../domain/audit/actions.ts';
 import { recordExport } from '../../domain/audit/record-event.ts';
-import type { List, ListRequest } from '../../domain/lists/define-list.ts';
+import type { List, ListRequest } from '../../domain/lists/list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../context.ts';

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { ExportAction } from '../../domain/audit/actions.ts';
-import type { List, ListRequest } from '../../domain/lists/define-list.ts';
+import type { List, ListRequest } from '../../domain/lists/list.ts';
 import type { FilterInput, Filters, ListContext } from '../../domain/lists/filters.ts';
 import type { Context } from '../../context.ts';
 import { reserveMemory } from '../account-limits.ts';

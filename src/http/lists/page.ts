@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { type TSchema, Type } from 'typebox';
-import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list.ts';
+import type { List, ListRequest, RowBatch } from '../../domain/lists/list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { RowPosition, SortColumn } from '../../domain/lists/sort-order.ts';

@@ -1,4 +1,4 @@
-import type { RowBatch } from '../../domain/lists/define-list.ts';
+import type { RowBatch } from '../../domain/lists/list.ts';
 import { takeTurn } from '../../lib/yield-to-event-loop.ts';
 import { toCsvLine } from './csv.ts';
 
