@@ -19,6 +19,7 @@ import { addressOrder } from './migrations/0016-address-order.ts';
 import { listIndexes } from './migrations/0017-list-indexes.ts';
 import { searchTable } from './migrations/0018-search-table.ts';
 import { sourceCounters } from './migrations/0019-source-counters.ts';
+import { statusInIndexes } from './migrations/0020-status-in-indexes.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   listIndexes,
   searchTable,
   sourceCounters,
+  statusInIndexes,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

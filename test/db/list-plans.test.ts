@@ -183,11 +183,10 @@ const FILTERS: Record<string, () => Filters> = {
 const UNFILTERED: readonly Filters[] = [{}, { organizationUid: ['acme'] }];
 
 /** Reads a page, and returns the statements that select its rows. */
-async function statementsOf(request: {
-  filters: Filters;
-  sort: (typeof SORTS)[number];
-  descending: boolean;
-}) {
+async function statementsOf(
+  request: { filters: Filters; sort: (typeof SORTS)[number]; descending: boolean },
+  reader: Caller = caller,
+) {
   const statements: CompiledQuery[] = [];
   const read = db.read as unknown as Kysely<never>;
   const recording = Object.assign(
@@ -200,7 +199,7 @@ async function statementsOf(request: {
     }),
     { engine: db.engine },
   ) as unknown as ReadConnection;
-  const context: ListContext = { db: recording, caller, now: NOW, readSizes: SIZES };
+  const context: ListContext = { db: recording, caller: reader, now: NOW, readSizes: SIZES };
   await vulnerabilityList.positions(context, request, 0, 0, 51);
   return statements;
 }
@@ -238,6 +237,22 @@ async function stepsOf({ sql, parameters }: CompiledQuery): Promise<string[]> {
   );
   return rows.map(({ detail }) => detail);
 }
+
+it.each([
+  { sort: 'resolvedAt', filters: { assigneeId: [1] } },
+  { sort: 'resolvedAt', filters: { statusId: [3] } },
+  { sort: 'title', filters: { statusId: [3] } },
+  { sort: 'cvssScore', filters: { statusId: [3] } },
+  { sort: 'dueOn', filters: { statusId: [3] } },
+] as const)(
+  'tests a window of rows by $sort for what its index lacks: $filters',
+  async ({ sort, filters }) => {
+    const staff: Caller = { ...caller, staff: true, organizationId: null };
+    const reader = sort === 'resolvedAt' ? staff : caller;
+    const [first] = await statementsOf({ filters, sort, descending: true }, reader);
+    expect(first?.sql).toContain(`limit ${SIZES.shortWindow}`);
+  },
+);
 
 describe.runIf(engine() === 'postgres')('PostgreSQL reads few rows', () => {
   const totalOf = async (statements: readonly CompiledQuery[]) => {

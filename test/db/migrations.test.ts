@@ -119,6 +119,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '2c26523b3f613df660d2da9ed435436d9e26628f7ce78041ece1fb4a40d7dd8c',
     '7568388f234971235868bed291a3125a6a9337ae532ea8dff3e512a313d83a16',
   ],
+  '0020-status-in-indexes': [
+    'c4774cd6cd6100fa610261aead5fd3648dcd8d376e60d07d3cba4b49a5d05b1a',
+    'c4774cd6cd6100fa610261aead5fd3648dcd8d376e60d07d3cba4b49a5d05b1a',
+  ],
 };
 
 /** Tables that later migrations drop. */

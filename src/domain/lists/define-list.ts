@@ -112,14 +112,14 @@ function createQueries<
     const { organizationUid: uids } = input as { organizationUid?: readonly string[] };
     const inOrganizations: Input = { ...input, organizationUid: undefined };
     const visible = list.organizations(context.caller);
+    const { column, indexColumns = [] } = sorts[sort];
+    const globalColumns = visible === null && uids === undefined ? list.global[sort] : undefined;
+    const organizations =
+      globalColumns === undefined ? await selectOrganizations(onSlowReader(context).db, visible, uids) : null;
     const names = setFilters(inOrganizations);
-    const covered = names.filter((name) => isCovered(name, sort));
+    const covered = names.filter((name) => isCovered(name, [column, ...(globalColumns ?? indexColumns)]));
     const ofCovered = Object.fromEntries(covered.map((name) => [name, input[name]])) as Input;
     const isFiltered = list.seesPart(context.caller) || covered.length < names.length;
-    const organizations =
-      visible === null && uids === undefined && list.global.includes(sort)
-        ? null
-        : await selectOrganizations(onSlowReader(context).db, visible, uids);
     const isFast =
       names.length === 0 &&
       !isFiltered &&
@@ -149,14 +149,9 @@ function createQueries<
     Object.keys(input).filter(
       (name) => input[name] !== undefined && (filters as Filters)[name]?.where !== undefined,
     );
-  /** Whether the index of a sort has what a filter tests. */
-  const isCovered = (name: string, sort: O) => {
-    const { column, indexColumns = [] } = sorts[sort];
-    return (
-      (filters as Filters)[name]?.columns?.every((one) => one === column || indexColumns.includes(one)) ===
-      true
-    );
-  };
+  /** Whether an index with these columns has what a filter tests. */
+  const isCovered = (name: string, columns: readonly string[]) =>
+    (filters as Filters)[name]?.columns?.every((column) => columns.includes(column)) === true;
   // Kysely cannot infer the columns added to a generic row.
   const select = (query: SelectQueryBuilder<DB, TB, Row>, order: SortOrder, isBare: boolean) =>
     (isBare ? query.clearSelect() : query).select(positionColumns(order)) as unknown as SelectQueryBuilder<

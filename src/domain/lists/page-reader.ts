@@ -35,8 +35,8 @@ const BY_IDS: ListPlan = { strategy: 'ids', ids: new Map(), mode: 'page' };
 
 /** How a list is read that has an index for each of its orders. */
 export interface ListIndexes<F extends Filters, O extends string> extends IndexedTable {
-  /** The sorts with an index over the rows of all organizations. */
-  global: readonly NoInfer<O>[];
+  /** The sorts with an index over the rows of all organizations, and the other columns of that index. */
+  global: Readonly<Partial<Record<NoInfer<O>, readonly string[]>>>;
   /** The organizations of which a caller sees rows; `null` for all. */
   organizations(caller: Caller): readonly number[] | null;
   /** Whether filters exclude each other. */
