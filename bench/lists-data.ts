@@ -9,13 +9,20 @@ import { numbersOf, recountVulnerabilities } from './large-dataset.ts';
 import { FIRST_REPORT, type OrganizationRows, organizationStatements } from './lists-rows.ts';
 import { progress } from './measure.ts';
 
-/** Vulnerabilities of each organization; `tiny` ones only make staff's lists span many organizations. */
-const SIZES = {
+/** Vulnerabilities of each organization: with `tiny` ones, staff's lists span 1,000. */
+export interface ListSizes {
+  large: number;
+  others: { count: number; vulnerabilities: number };
+  small: number;
+  tiny: { count: number; vulnerabilities: number };
+}
+
+export const LIST_SIZES: ListSizes = {
   large: Number(process.env['BENCH_VULNERABILITIES'] ?? 1_000_000),
   others: { count: 20, vulnerabilities: 5_000 },
   small: 1_000,
   tiny: { count: 978, vulnerabilities: 10 },
-} as const;
+};
 const BATCH_SIZE = 50_000;
 const ACT = cliChangeContext(FIRST_REPORT);
 
@@ -31,18 +38,15 @@ const TABLES = [
   'audit_events',
 ];
 
-/**
- * Fills an empty database with a million vulnerabilities in one organization, 100,000 in twenty, 1,000 in one and ten in
- * each of 978, and with as many events and ports as the largest has vulnerabilities.
- */
-export async function fillLists(db: Database): Promise<void> {
-  const tiny = Array.from({ length: SIZES.tiny.count }, (_, index) => `tiny${index}`);
-  const others = Array.from({ length: SIZES.others.count }, (_, index) => `other${index}`);
+/** Fills an empty database with organizations of these sizes, an event for each vulnerability, ports, and readers. */
+export async function fillLists(db: Database, sizes: ListSizes): Promise<void> {
+  const tiny = Array.from({ length: sizes.tiny.count }, (_, index) => `tiny${index}`);
+  const others = Array.from({ length: sizes.others.count }, (_, index) => `other${index}`);
   await fillOrganizations(db, [
-    ['large', SIZES.large],
-    ...others.map((uid) => [uid, SIZES.others.vulnerabilities] as const),
-    ['small', SIZES.small],
-    ...tiny.map((uid) => [uid, SIZES.tiny.vulnerabilities] as const),
+    ['large', sizes.large],
+    ...others.map((uid) => [uid, sizes.others.vulnerabilities] as const),
+    ['small', sizes.small],
+    ...tiny.map((uid) => [uid, sizes.tiny.vulnerabilities] as const),
   ]);
   await createReaders(db, others);
 }
@@ -105,7 +109,10 @@ async function dropIndexes(db: Database): Promise<string[]> {
           select id, char(983040 + organization_id % 65000, 983040 + organization_id / 65000 % 65000, 983040), search_title,
             search_description from vulnerabilities order by id`,
       ]
-    : [];
+    : [
+        `insert into vulnerability_search (id, organization_id, search_title, search_description)
+          select id, organization_id, search_title, search_description from vulnerabilities`,
+      ];
   // SQLite plans without statistics, as an installation has none.
   return [...words, ...index, ...triggers, ...(isSqlite ? [] : ['analyze'])];
 }

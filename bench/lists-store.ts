@@ -6,7 +6,7 @@ import type { Database, Engine } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
-import { fillLists, issueTokens, type Reader } from './lists-data.ts';
+import { fillLists, issueTokens, LIST_SIZES, type Reader } from './lists-data.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
 /** PostgreSQL's settings for a million vulnerabilities (docs/postgresql.md). */
@@ -47,7 +47,7 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
   const databaseUrl = cluster?.url('postgres');
   const db = await openDatabase({ dataDirectory: directory, databaseUrl, timeout: 1_200_000 });
   const migrated = await db.migrate();
-  if (migrated.includes('0001-initial')) await fillLists(db);
+  if (migrated.includes('0001-initial')) await fillLists(db, LIST_SIZES);
   const { keys } = await loadKeys(
     db,
     { masterKey: undefined, dataDirectory: directory, createsMasterKey: true },
