@@ -110,9 +110,7 @@ export const COMPANION_WORKLOADS: readonly string[] = [
   'op15-asset',
   'op15-search',
   'op15-cursor',
-  'op15-csv',
   'op16-not-modified',
-  'op30-bulk',
   'op75-by-vulnerabilities',
   'op80-ports',
   'op83-summary',
@@ -144,7 +142,7 @@ const searches = ({
 ];
 
 /**
- * Measures lists and bulk changes of the companion operations on the large organizations.
+ * Measures lists of the companion operations on the large organizations.
  * @returns the rows of the report
  */
 export async function measureCompanions(
@@ -212,8 +210,6 @@ export async function measureCompanions(
       full / unchanged >= 0.9,
     );
   }
-  if (isSelected('op15-csv')) rows.push(await measureDownload(engine, server, large));
-  if (isSelected('op30-bulk')) rows.push(...(await measureBulk(engine, server, large)));
   return rows;
 }
 
@@ -234,82 +230,4 @@ export async function cursorAt(
       .replaceAll('%5D', ']');
   }
   return path.replace('page[size]=200', 'page[size]=10').replace('&fields=id', '');
-}
-
-async function measureDownload(
-  engine: Engine,
-  server: Server,
-  large: LargeOrganization,
-): Promise<BenchmarkResult> {
-  progress(`${engine}: op15-csv`);
-  const before = server.peakMemory();
-  const { lines, milliseconds } = await send(server, large, LIST, { headers: { accept: 'text/csv' } }, false);
-  const growth = server.peakMemory() - before;
-  const speed = (lines - 1) / (milliseconds / 1_000);
-  return {
-    engine,
-    workload: 'op15-csv (rows/s, MiB grown)',
-    requestsPerSecond: speed,
-    peakMemory: growth,
-    ratio: speed / 50_000,
-    target: '>= 50,000 rows/s and <= 50 MiB more (SQLite)',
-    holds: engine === 'postgres' || (speed >= 50_000 && growth <= 50),
-  };
-}
-
-const BULK = 10_000;
-
-/** Changes the status and two tags of 10,000 vulnerabilities while another client changes single ones. */
-async function measureBulk(
-  engine: Engine,
-  server: Server,
-  large: LargeOrganization,
-): Promise<BenchmarkResult[]> {
-  progress(`${engine}: op30-bulk`);
-  const waits: number[] = [];
-  let running = true;
-  const otherWrites = (async () => {
-    for (let number = 0; running; number += 1) {
-      const path = `${LIST}/${large.firstVulnerability + BULK + (number % 1_000)}`;
-      const { milliseconds } = await send(server, large, path, {
-        method: 'PATCH',
-        body: { status_id: 1 + (number % 9) },
-      });
-      waits.push(milliseconds);
-    }
-  })();
-  const times: number[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    const ids = Array.from({ length: BULK }, (_, index) => large.firstVulnerability + index);
-    const body = { ids, set: { status_id: 2 + round, add_tags: [`bulk ${round}`, `bulk too ${round}`] } };
-    times.push((await send(server, large, `${LIST}/bulk_update`, { method: 'POST', body })).milliseconds);
-  }
-  running = false;
-  await otherWrites;
-  const list = times.map((time) => time.toFixed(0)).join(', ');
-  progress(
-    `${engine}: op30-bulk took ${list} ms; the slowest concurrent write took ${Math.max(...waits).toFixed(0)} ms`,
-  );
-  waits.sort((one, other) => one - other);
-  const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
-  const limit = engine === 'postgres' ? 250 : 1_000;
-  const time = median(times);
-  return [
-    {
-      engine,
-      workload: 'op30-bulk',
-      p50: time,
-      ratio: time / 2_000,
-      target: '<= 2,000 ms',
-      holds: time <= 2_000,
-    },
-    {
-      engine,
-      workload: 'op30-bulk (others)',
-      p99,
-      ratio: p99 / limit,
-      target: `p99 <= ${limit} ms`,
-      holds: p99 <= limit,
-    },
-  ];
 }

@@ -6,6 +6,7 @@ import type { Engine } from '../src/db/database.ts';
 import { writeNucleiReport, writeSarifReport } from './finding-reports.ts';
 import { progress, type BenchmarkResult } from './measure.ts';
 import { writeNmapReport } from './nmap-report.ts';
+import { measureQuietReads, measureTime, runBesideOthers } from './others.ts';
 import { runCommand, type Server, startAssay } from './processes.ts';
 import type { Dataset } from './workloads.ts';
 
@@ -29,12 +30,6 @@ const MEMORY_TARGET = 250;
 /** Limits for other requests meanwhile: reads as a multiple of their p99 without an import, single writes in ms. */
 const READ_TARGET = 2;
 const WRITE_TARGET = 250;
-
-/** Milliseconds between other requests, so that these do not slow the import down. */
-const READ_EVERY = 20;
-const WRITE_EVERY = 50;
-/** Reads before the import, for comparison. */
-const QUIET_READS = 200;
 
 interface Imports {
   engine: Engine;
@@ -181,19 +176,11 @@ async function measureBesideOthers(
   const server = await startAssay(env, dataDirectory);
   try {
     const request = { server, dataset, token };
-    for (let number = 0; number < QUIET_READS / 4; number += 1) await read(request);
-    const quiet: number[] = [];
-    while (quiet.length < QUIET_READS) {
-      quiet.push(await read(request));
-      await delay(READ_EVERY);
-    }
-    const ended = new AbortController();
-    const reads = repeat(ended.signal, READ_EVERY, () => read(request));
-    const writes = repeat(ended.signal, WRITE_EVERY, (number) => write(request, number));
-    const seconds = await work(request).finally(() => ended.abort());
-    const [readsP99, writesP99] = [p99Of(await reads), p99Of(await writes)];
+    const others = { read: () => read(request), write: (number: number) => write(request, number) };
+    const quiet = await measureQuietReads(others);
+    const { result: seconds, p99 } = await runBesideOthers(others, () => work(request));
     const peakMemory = server.peakMemory();
-    const ratio = readsP99 / p99Of(quiet);
+    const ratio = p99.reads / quiet;
     return {
       seconds,
       rows: [
@@ -208,7 +195,7 @@ async function measureBesideOthers(
         {
           engine,
           workload: `${name}: others' reads`,
-          p99: readsP99,
+          p99: p99.reads,
           ratio,
           target: `p99 <= ${READ_TARGET} x quiet`,
           holds: ratio <= READ_TARGET,
@@ -216,10 +203,10 @@ async function measureBesideOthers(
         {
           engine,
           workload: `${name}: others' writes`,
-          p99: writesP99,
-          ratio: writesP99 / WRITE_TARGET,
+          p99: p99.writes,
+          ratio: p99.writes / WRITE_TARGET,
           target: `p99 <= ${WRITE_TARGET} ms`,
-          holds: writesP99 <= WRITE_TARGET,
+          holds: p99.writes <= WRITE_TARGET,
         },
       ],
     };
@@ -247,12 +234,6 @@ async function send(
   return JSON.parse(text);
 }
 
-async function measureTime(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
 /** Reads a page of ports. @returns milliseconds */
 function read(request: RequestTarget): Promise<number> {
   const { organization, hosts } = request.dataset;
@@ -269,24 +250,6 @@ function write(request: RequestTarget, number: number): Promise<number> {
   return measureTime(() =>
     send(request, path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
   );
-}
-
-async function repeat(
-  signal: AbortSignal,
-  every: number,
-  work: (number: number) => Promise<number>,
-): Promise<number[]> {
-  const times: number[] = [];
-  for (let number = 0; !signal.aborted; number += 1) {
-    times.push(await work(number));
-    await delay(every);
-  }
-  return times;
-}
-
-function p99Of(times: readonly number[]): number {
-  const sorted = [...times].sort((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
 }
 
 interface ImportResponse {

@@ -1,14 +1,19 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Database, Engine } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { fillLists, issueTokens, LIST_SIZES, type Reader } from './lists-data.ts';
+import { type Server, startAssay } from './processes.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
+/** PostgreSQL's folder in the data directory, and the database of a copy. */
+const CLUSTER = 'cluster';
+const COPY = 'lists_copy';
 /** PostgreSQL's settings for a million vulnerabilities (docs/postgresql.md). */
 export const POSTGRES_FLAGS: readonly string[] = [
   'shared_buffers=1GB',
@@ -30,6 +35,8 @@ export interface ListIds {
 export interface ListsStore {
   dataDirectory: string;
   databaseUrl: string | undefined;
+  /** The process of PostgreSQL that starts the others. */
+  databasePid: number | undefined;
   tokens: Record<Reader, string>;
   ids: ListIds;
   stop(): Promise<void>;
@@ -43,7 +50,8 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
   if (persistent === undefined) chmodSync(parent, 0o755);
   const directory = join(parent, engine);
   mkdirSync(directory, { recursive: true });
-  const cluster = engine === 'postgres' ? await startCluster(join(directory, 'cluster')) : undefined;
+  const clusterDirectory = join(directory, CLUSTER);
+  const cluster = engine === 'postgres' ? await startCluster(clusterDirectory) : undefined;
   const databaseUrl = cluster?.url('postgres');
   const db = await openDatabase({ dataDirectory: directory, databaseUrl, timeout: 1_200_000 });
   const migrated = await db.migrate();
@@ -61,6 +69,10 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
     ids,
     dataDirectory: directory,
     databaseUrl,
+    databasePid:
+      cluster === undefined
+        ? undefined
+        : Number.parseInt(readFileSync(join(clusterDirectory, 'postmaster.pid'), 'utf8'), 10),
     tokens,
     async stop() {
       await cluster?.stop();
@@ -68,6 +80,55 @@ export async function openListsStore(engine: Engine): Promise<ListsStore> {
     },
   };
 }
+
+/**
+ * Copies the data for workloads that change it. No server may use the data meanwhile.
+ * @returns the copy, which `stop` removes
+ */
+export async function copyListsStore(store: ListsStore): Promise<ListsStore> {
+  // Beside the data, so that a file system that can share blocks need not copy them.
+  const directory = mkdtempSync(`${dirname(store.dataDirectory)}-copy-`);
+  const cluster = join(store.dataDirectory, CLUSTER);
+  await cp(store.dataDirectory, directory, {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE,
+    filter: (source) => source !== cluster,
+  });
+  const { databaseUrl } = store;
+  if (databaseUrl !== undefined) {
+    await runSql(addressOf(databaseUrl, 'template1'), [
+      `drop database if exists ${COPY} with (force)`,
+      `create database ${COPY} template postgres strategy file_copy`,
+    ]);
+  }
+  return {
+    ...store,
+    dataDirectory: directory,
+    databaseUrl: databaseUrl && addressOf(databaseUrl, COPY),
+    async stop() {
+      rmSync(directory, { recursive: true, force: true });
+      if (databaseUrl !== undefined)
+        await runSql(addressOf(databaseUrl, 'template1'), [`drop database ${COPY} with (force)`]);
+    },
+  };
+}
+
+type Location = Pick<ListsStore, 'dataDirectory' | 'databaseUrl'>;
+
+/** Starts a server on the data. */
+export function startOn(
+  { dataDirectory, databaseUrl }: Location,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Server> {
+  const address = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
+  return startAssay({ ASSAY_RATE_LIMIT: '0', ...address, ...env }, dataDirectory);
+}
+
+/** Opens the data for statements, beside a server or without one. */
+export const openData = ({ dataDirectory, databaseUrl }: Location): Promise<Database> =>
+  openDatabase({ dataDirectory, databaseUrl, timeout: 30_000 });
+
+const addressOf = (url: string, database: string) => url.replace(/\/postgres$/, `/${database}`);
 
 const startCluster = (directory: string) => startPostgres(POSTGRES_FLAGS, directory, true);
 
@@ -110,9 +171,11 @@ async function readIds({ read }: Database): Promise<ListIds> {
 }
 
 /** Sets what tells index-only scans which pages they need not read, as autovacuum does in time. */
-export async function vacuum(databaseUrl: string): Promise<void> {
+export const vacuum = (databaseUrl: string): Promise<void> => runSql(databaseUrl, ['vacuum analyze']);
+
+async function runSql(databaseUrl: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query('vacuum analyze');
+  for (const statement of statements) await client.query(statement);
   await client.end();
 }

@@ -1,9 +1,10 @@
 import type { Engine } from '../src/db/database.ts';
 import { send } from './companions.ts';
 import { filtersOf } from './lists-filters.ts';
-import { type ListsStore, openListsStore } from './lists-store.ts';
+import { copyListsStore, type ListsStore, openListsStore, startOn } from './lists-store.ts';
+import { LIST_WRITE_WORKLOADS, measureListWrites } from './lists-writes.ts';
 import { type BenchmarkResult, median, progress } from './measure.ts';
-import { type Server, startAssay } from './processes.ts';
+import type { Server } from './processes.ts';
 
 const LIST = '/v1/vulnerabilities';
 const SORTS = ['resolved_at', 'updated_at', 'severity', 'cvss_score', 'status_id', 'title', 'due_on'];
@@ -16,8 +17,7 @@ const WORST = 10;
 /** Draws pairs of filters in an order without a pattern. */
 const PRIME = 7_919;
 
-/** Names that can be given on the command line. */
-export const LIST_WORKLOADS: readonly string[] = [
+const READING: readonly string[] = [
   'lists-orders',
   'lists-filters',
   'lists-pairs',
@@ -27,6 +27,9 @@ export const LIST_WORKLOADS: readonly string[] = [
   'lists-search',
   'lists-summary',
 ];
+
+/** Names that can be given on the command line. */
+export const LIST_WORKLOADS: readonly string[] = [...READING, ...LIST_WRITE_WORKLOADS];
 
 interface FilterCase {
   /** The filter's name: two cases of one filter are no pair. */
@@ -98,19 +101,33 @@ class Probe {
   }
 }
 
-/** Measures the lists of an organization of a million vulnerabilities. */
+/** Measures the lists of an organization of a million vulnerabilities, and changes on a copy of it. */
 export async function measureLists(
   engine: Engine,
   isSelected: (name: string) => boolean,
 ): Promise<BenchmarkResult[]> {
   const store = await openListsStore(engine);
-  const server = await startAssay(
-    {
-      ASSAY_RATE_LIMIT: '0',
-      ...(store.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: store.databaseUrl }),
-    },
-    store.dataDirectory,
-  );
+  try {
+    const rows = READING.some(isSelected) ? await measureReading(engine, store, isSelected) : [];
+    if (!LIST_WRITE_WORKLOADS.some(isSelected)) return rows;
+    progress(`${engine}: copying the data`);
+    const copy = await copyListsStore(store);
+    try {
+      return [...rows, ...(await measureListWrites(engine, copy, isSelected))];
+    } finally {
+      await copy.stop();
+    }
+  } finally {
+    await store.stop();
+  }
+}
+
+async function measureReading(
+  engine: Engine,
+  store: ListsStore,
+  isSelected: (name: string) => boolean,
+): Promise<BenchmarkResult[]> {
+  const server = await startOn(store);
   const rows: BenchmarkResult[] = [];
   const report = (workload: string, times: readonly Timed[], limit: number): void => {
     const sorted = times.toSorted((one, other) => other.time - one.time);
@@ -237,7 +254,6 @@ export async function measureLists(
     }
   } finally {
     await server.stop();
-    await store.stop();
   }
   return rows;
 }

@@ -32,18 +32,18 @@ export interface Bench {
 
 export type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
 
-/** The number of requests sent per engine and workload, so that none is sent twice. */
+/** The number of requests sent per engine, organization and workload, so that none is sent twice. */
 const sent = new Map<string, number>();
 
 /** Sends requests of a workload to a server. @throws Error if one of them fails */
 export async function measure(
-  bench: Bench,
+  bench: Pick<Bench, 'engine' | 'dataset' | 'token' | 'load'>,
   server: Server,
   workload: WorkloadName,
   connections: number,
   requests: number,
 ): Promise<Measurement> {
-  const counter = `${bench.engine} ${workload}`;
+  const counter = `${bench.engine} ${bench.dataset.organization} ${workload}`;
   const from = sent.get(counter) ?? 0;
   sent.set(counter, from + requests);
   const { dataset, token, load } = bench;

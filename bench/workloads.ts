@@ -80,6 +80,17 @@ const WORKLOADS = {
       description: 'Reflected input in the search form of the shop.',
     },
   }),
+  'op25-comment': (data: Dataset, number: number): Request => ({
+    method: 'POST',
+    path: `/v1/vulnerabilities/${pick(data.vulnerabilities, number * 7)}/comments`,
+    body: { text: `Seen again in build ${number} of the shop.` },
+  }),
+  // Each vulnerability can have one request at a time.
+  'op28-retest': (data: Dataset, number: number): Request => ({
+    method: 'POST',
+    path: `/v1/vulnerabilities/${data.vulnerabilities[number]}/patch_verifications`,
+    body: { message: 'The parameter is encoded now.' },
+  }),
   // Attaches a tag that no earlier request attached, and detaches the one that the last request with the same tag
   // attached.
   'op9-tagging': (data: Dataset, number: number): Request => ({
