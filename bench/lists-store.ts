@@ -2,12 +2,14 @@ import { chmodSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Database, Engine } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
-import { fillLists, issueTokens, LIST_SIZES, type Reader } from './lists-data.ts';
+import { fillLists, issueTokens, LIST_SIZES, type ListSizes, type Reader } from './lists-data.ts';
+import { progress } from './measure.ts';
 import { type Server, startAssay } from './processes.ts';
 
 const ISSUER = 'http://127.0.0.1:8080';
@@ -42,27 +44,40 @@ export interface ListsStore {
   stop(): Promise<void>;
 }
 
-/** Opens the data of the lists in the folder `BENCH_DATA`, where they are filled once; without it, in a temporary one. */
-export async function openListsStore(engine: Engine): Promise<ListsStore> {
+/** What a store has. */
+export interface ListsData {
+  /** Its folder. */
+  name: string;
+  sizes: ListSizes;
+  /** Flags of PostgreSQL. */
+  flags: readonly string[];
+}
+
+/** Opens data of lists in the folder `BENCH_DATA`, where they are filled once; without it, in a temporary one. */
+export async function openListsStore(
+  engine: Engine,
+  { name, sizes, flags }: ListsData = { name: engine, sizes: LIST_SIZES, flags: POSTGRES_FLAGS },
+): Promise<ListsStore> {
   const persistent = process.env['BENCH_DATA'];
   const parent = persistent ?? mkdtempSync(join(tmpdir(), 'assay-bench-'));
   // As root, PostgreSQL runs as another user.
   if (persistent === undefined) chmodSync(parent, 0o755);
-  const directory = join(parent, engine);
+  const directory = join(parent, name);
   mkdirSync(directory, { recursive: true });
   const clusterDirectory = join(directory, CLUSTER);
-  const cluster = engine === 'postgres' ? await startCluster(clusterDirectory) : undefined;
+  const cluster = engine === 'postgres' ? await startPostgres(flags, clusterDirectory, true) : undefined;
   const databaseUrl = cluster?.url('postgres');
   const db = await openDatabase({ dataDirectory: directory, databaseUrl, timeout: 1_200_000 });
   const migrated = await db.migrate();
-  if (migrated.includes('0001-initial')) await fillLists(db, LIST_SIZES);
+  if (migrated.includes('0001-initial')) await fillLists(db, sizes);
   const { keys } = await loadKeys(
     db,
     { masterKey: undefined, dataDirectory: directory, createsMasterKey: true },
-    { current: () => ISSUER, accepts: (name) => name === ISSUER },
+    { current: () => ISSUER, accepts: (issuer) => issuer === ISSUER },
   );
   const tokens = await issueTokens(db, keys);
   const ids = await readIds(db);
+  progress(`${engine}: ${await describeSize(db, sizes)}`);
   await db.close();
   if (databaseUrl !== undefined) await vacuum(databaseUrl);
   return {
@@ -130,7 +145,19 @@ export const openData = ({ dataDirectory, databaseUrl }: Location): Promise<Data
 
 const addressOf = (url: string, database: string) => url.replace(/\/postgres$/, `/${database}`);
 
-const startCluster = (directory: string) => startPostgres(POSTGRES_FLAGS, directory, true);
+async function describeSize(db: Database, { large, others, small, tiny }: ListSizes): Promise<string> {
+  const size =
+    db.engine === 'sqlite'
+      ? sql<{
+          bytes: number;
+        }>`select page_count * page_size as bytes from pragma_page_count, pragma_page_size`
+      : sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`;
+  const { rows } = await size.execute(db.read);
+  const bytes = Number(rows[0]?.bytes);
+  const vulnerabilities =
+    large + others.count * others.vulnerabilities + small + tiny.count * tiny.vulnerabilities;
+  return `${(bytes / 1e9).toFixed(2)} GB, ${Math.round(bytes / vulnerabilities)} bytes for each vulnerability with all that belongs to it`;
+}
 
 async function readIds({ read }: Database): Promise<ListIds> {
   const { id } = await read

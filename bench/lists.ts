@@ -122,7 +122,8 @@ export async function measureLists(
   }
 }
 
-async function measureReading(
+/** Measures pages of the largest organization and of staff. */
+export async function measureReading(
   engine: Engine,
   store: ListsStore,
   isSelected: (name: string) => boolean,

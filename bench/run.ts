@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
@@ -22,6 +22,7 @@ import {
   summary,
 } from './measure.ts';
 import { LoadProcess, startAssay, startBare } from './processes.ts';
+import { report } from './report.ts';
 import { fillRoles, measureRoles, ROLE_WORKLOADS } from './roles.ts';
 import { signIns } from './sign-in.ts';
 import { freshTokens } from './tokens.ts';
@@ -154,7 +155,7 @@ async function main(): Promise<void> {
     if (LIST_WORKLOADS.some(isSelected)) rows.push(...(await measureLists(engine, isSelected)));
   // Nothing else needs the data of the 14 operations.
   if (workloads.length > 0 && workloads.every((part) => LIST_WORKLOADS.some((name) => name.includes(part))))
-    return report();
+    return report(rows, RESULTS);
   const postgres = engines.includes('postgres') ? await startPostgres() : undefined;
   try {
     for (const engine of engines) {
@@ -196,7 +197,7 @@ async function main(): Promise<void> {
   } finally {
     await postgres?.stop();
   }
-  report();
+  report(rows, RESULTS);
 }
 
 interface DatabaseLocation {
@@ -319,33 +320,6 @@ async function startup(engine: Engine, env: NodeJS.ProcessEnv, dataDirectory: st
   }
   const seconds = median(times) / 1000;
   rows.push({ engine, workload: 'start to ready (s)', ratio: seconds, target: '< 1 s', holds: seconds < 1 });
-}
-
-function report(): void {
-  const machine = { cores: cpus().length, processor: cpus()[0]?.model ?? 'unknown', node: process.version };
-  writeFileSync(RESULTS, `${JSON.stringify({ at: new Date().toISOString(), machine, rows }, null, 2)}\n`);
-  const cell = (value: number | undefined, digits: number) =>
-    value === undefined ? '' : value.toFixed(digits);
-  const table = [
-    ['engine', 'workload', 'req/s', 'p50 ms', 'p99 ms', 'peak MiB', 'ratio', 'target', 'holds'],
-    ...rows.map((row) => [
-      row.engine,
-      row.workload,
-      cell(row.requestsPerSecond, 0),
-      cell(row.p50, 2),
-      cell(row.p99, 2),
-      cell(row.peakMemory, 0),
-      cell(row.ratio, 2),
-      row.target,
-      row.target === '' ? '' : row.holds ? 'yes' : 'NO',
-    ]),
-  ];
-  const widths = (table[0] ?? []).map((_, column) =>
-    Math.max(...table.map((line) => (line[column] ?? '').length)),
-  );
-  for (const line of table)
-    console.log(line.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
-  console.log(`\n${machine.processor}, ${machine.cores} cores, Node ${machine.node}. Written to ${RESULTS}.`);
 }
 
 await main();
