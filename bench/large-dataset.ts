@@ -217,6 +217,9 @@ async function fillRows(
 
 /** Counts the vulnerabilities of all organizations and assessments as the domain's rules would. */
 export async function recountVulnerabilities(tx: Transaction): Promise<void> {
+  // The migration ran before there were counters by source and day.
+  await sql`delete from counters where kind like 'assessment%'
+    or kind like 'organization%' and kind <> 'organization-ports'`.execute(tx);
   for (const statement of sourceCounters.statements(dialects[tx.engine]))
     await sql.raw(statement).execute(tx);
 }
