@@ -196,10 +196,16 @@ export function identityOf(
     return sha256(JSON.stringify(['fingerprint', source, fingerprint])).slice(0, 22);
   const location = asset?.location ?? locationWithoutAsset(target);
   const parts = ['rule', source, rule, asset?.type ?? '', location, locationKeyOf(finding)];
-  return sha256(location).slice(0, 4) + sha256(JSON.stringify(parts)).slice(0, 18);
+  return cachedLocationPrefix(location) + sha256(JSON.stringify(parts)).slice(0, 18);
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'base64url');
+
+const cachedLocationPrefix = memoize(
+  (location: string) => sha256(location).slice(0, 4),
+  (location) => location,
+  CACHE_SIZE,
+);
 
 /** Stands in for the asset of a target that has none: `localhost:8080`, `ftp://host/`. */
 function locationWithoutAsset(target: ScanTarget | undefined): string {

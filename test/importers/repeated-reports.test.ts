@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { burp } from '../../src/importers/formats/burp/burp.ts';
@@ -79,6 +80,27 @@ describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) 
     });
   });
 });
+
+it.runIf(server.context.db.engine === 'sqlite')(
+  'A report that says nothing new writes a row for each finding and asset that it saw, and no other',
+  async () => {
+    const { db } = server.context;
+    const scope = await newPlace();
+    const report = readFileSync(new URL('nuclei/results.jsonl', FOLDER));
+    const { result } = await imported(nuclei, report, scope);
+    const assets = result.assets_created;
+    const countChanges = () =>
+      db.write(async (tx) => {
+        const { rows } = await sql<{ changes: number }>`select total_changes() as changes`.execute(tx);
+        return rows[0]?.changes ?? 0;
+      });
+    const before = await countChanges();
+    await imported(nuclei, report, scope);
+    const after = await countChanges();
+    // The import takes a number, is inserted, and gets the time of its report.
+    expect(after - before).toBe(result.findings_created + assets + 3);
+  },
+);
 
 it('A report whose texts an earlier version wrote otherwise updates them once, and changes nothing else', async () => {
   const scope = await newPlace();

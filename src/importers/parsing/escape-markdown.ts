@@ -65,6 +65,8 @@ export function markdownToPlainText(markdown: string): string {
  * console gives to images until they are uploaded (`attachment:new-1`).
  */
 export function unlinkAttachments(markdown: string): string {
+  // Most texts have neither an address of an attachment nor a reference that could hide one.
+  if (!/attachment|&/i.test(markdown)) return markdown;
   const text = markdown.replace(/(attachment\\?:)(?=\d|new)/gi, '$1 ');
   // An address may contain character references.
   return /attachment\\?:(?:\d|new)/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;

@@ -219,6 +219,14 @@ describe('streamJsonRecords', () => {
     });
   });
 
+  it('accepts 200 levels in a line, and not one more', async () => {
+    const nested = `${'{"a":['.repeat(100)}1${']}'.repeat(100)}`;
+    expect(await collectRecords(`${nested}\n{"b":${nested}}`)).toEqual([
+      { value: JSON.parse(nested), location: { line: 1 } },
+      { error: 'line nested more than 200 levels deep', location: { line: 2 } },
+    ]);
+  });
+
   it('limits size, depth and members of a line', async () => {
     const longText = `"${'x'.repeat(17 * 1024 * 1024)}"`;
     const deep = '['.repeat(10_000);
