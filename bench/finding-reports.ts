@@ -35,7 +35,8 @@ function* nucleiLines(findings: number): Generator<string, void> {
   yield lines;
 }
 
-function nucleiResult(number: number, sites: number): object {
+/** @returns a result of one of the templates on one of so many sites */
+export function nucleiResult(number: number, sites: number) {
   const template = Math.floor(number / sites);
   const host = `web-${number % sites}.example.com`;
   const year = 2015 + (template % 10);

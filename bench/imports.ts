@@ -142,7 +142,7 @@ async function importBesideOthers(
 ): Promise<Measured & { id: number }> {
   let id = 0;
   const measured = await measureBesideOthers(imports, name, async (request) => {
-    id = await startImport(request, file, assessment);
+    id = await startImport(request, await openAsBlob(file), assessment);
     return awaitImportEnd(request, id);
   });
   return { ...measured, id };
@@ -223,7 +223,7 @@ interface RequestTarget {
 
 /** @throws Error for an error response */
 async function send(
-  { server, token }: RequestTarget,
+  { server, token }: Pick<RequestTarget, 'server' | 'token'>,
   path: string,
   init: RequestInit = {},
 ): Promise<unknown> {
@@ -261,19 +261,23 @@ interface ImportResponse {
   undone: object | null;
 }
 
-async function startImport(
-  request: RequestTarget,
-  file: string,
+export async function startImport(
+  request: Pick<RequestTarget, 'server' | 'token'>,
+  report: Blob,
   assessment: string | undefined,
 ): Promise<number> {
   const form = new FormData();
   if (assessment !== undefined) form.append('assessment_id', assessment);
-  form.append('file', await openAsBlob(file), 'report');
+  form.append('file', report, 'report');
   return ((await send(request, '/v1/imports', { method: 'POST', body: form })) as ImportResponse).id;
 }
 
-/** @returns the seconds from start to end, without the upload */
-async function awaitImportEnd(request: RequestTarget, id: number): Promise<number> {
+/** @param poll milliseconds between two looks @returns the seconds from start to end, without the upload */
+export async function awaitImportEnd(
+  request: Pick<RequestTarget, 'server' | 'token'>,
+  id: number,
+  poll = 500,
+): Promise<number> {
   for (;;) {
     const current = (await send(request, `/v1/imports/${id}`)) as ImportResponse;
     if (current.finished_at !== null) {
@@ -281,6 +285,6 @@ async function awaitImportEnd(request: RequestTarget, id: number): Promise<numbe
         throw new Error(`The import ${current.state}: ${current.error?.message}`);
       return (Date.parse(current.finished_at) - Date.parse(current.started_at ?? '')) / 1_000;
     }
-    await delay(500);
+    await delay(poll);
   }
 }

@@ -139,9 +139,56 @@ export function startOn(
   return startAssay({ ASSAY_RATE_LIMIT: '0', ...address, ...env }, dataDirectory);
 }
 
+/** Runs work on a new server, which has no memory of earlier work. */
+export async function withServer<Result>(
+  store: Location,
+  work: (server: Server) => Promise<Result>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Result> {
+  const server = await startOn(store, env);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
 /** Opens the data for statements, beside a server or without one. */
 export const openData = ({ dataDirectory, databaseUrl }: Location): Promise<Database> =>
   openDatabase({ dataDirectory, databaseUrl, timeout: 30_000 });
+
+/** @returns the ids of an organization's vulnerabilities that its admin can change, and of its tags */
+export async function idsOf(store: Location, uid: string, canBeRetested = false) {
+  const db = await openData(store);
+  try {
+    const { id } = await db.read
+      .selectFrom('organizations')
+      .select('id')
+      .where('uid', '=', uid)
+      .executeTakeFirstOrThrow();
+    const vulnerabilities = await db.read
+      .selectFrom('vulnerabilities')
+      .select('id')
+      .where('organization_id', '=', id)
+      .where('draft', '=', 0)
+      .$if(canBeRetested, (query) =>
+        query
+          .where('closed_at', 'is', null)
+          .where((eb) => eb.or([eb('retest_status', 'is', null), eb('retest_status', '<>', 'requested')])),
+      )
+      .orderBy('id')
+      .execute();
+    const tags = await db.read
+      .selectFrom('vulnerability_tags')
+      .select('id')
+      .where('organization_id', '=', id)
+      .orderBy('id')
+      .execute();
+    return { vulnerabilities: vulnerabilities.map((row) => row.id), tags: tags.map((row) => row.id) };
+  } finally {
+    await db.close();
+  }
+}
 
 const addressOf = (url: string, database: string) => url.replace(/\/postgres$/, `/${database}`);
 
@@ -165,7 +212,7 @@ async function readIds({ read }: Database): Promise<ListIds> {
     .select('id')
     .where('uid', '=', 'large')
     .executeTakeFirstOrThrow();
-  const idsOf = async (
+  const firstIdsOf = async (
     table: 'users' | 'vulnerability_tags' | 'assessment_groups' | 'imports' | 'vulnerabilities',
   ) =>
     (
@@ -178,7 +225,9 @@ async function readIds({ read }: Database): Promise<ListIds> {
         .execute()
     ).map((row) => row.id);
   const [users, tags, groups, imports, vulnerabilities] = await Promise.all(
-    (['users', 'vulnerability_tags', 'assessment_groups', 'imports', 'vulnerabilities'] as const).map(idsOf),
+    (['users', 'vulnerability_tags', 'assessment_groups', 'imports', 'vulnerabilities'] as const).map(
+      firstIdsOf,
+    ),
   );
   const assets = await read
     .selectFrom('assets')

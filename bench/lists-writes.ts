@@ -1,6 +1,8 @@
 import type { Engine } from '../src/db/database.ts';
 import { send } from './companions.ts';
-import { type ListsStore, openData, startOn } from './lists-store.ts';
+import { measureLocations, measureSmallImports } from './lists-imports.ts';
+import { measureRetention } from './lists-retention.ts';
+import { idsOf, type ListsStore, withServer } from './lists-store.ts';
 import {
   type BenchmarkResult,
   CONNECTIONS,
@@ -12,14 +14,21 @@ import {
   summary,
 } from './measure.ts';
 import { p99Of, repeat } from './others.ts';
-import { LoadProcess, type Server } from './processes.ts';
+import { LoadProcess } from './processes.ts';
 import type { Dataset, WorkloadName } from './workloads.ts';
 
 const LIST = '/v1/vulnerabilities';
 const MIB = 1024 * 1024;
 
 /** Names that can be given on the command line. */
-export const LIST_WRITE_WORKLOADS: readonly string[] = ['lists-rates', 'lists-bulk', 'lists-csv'];
+export const LIST_WRITE_WORKLOADS: readonly string[] = [
+  'lists-rates',
+  'lists-bulk',
+  'lists-csv',
+  'lists-locations',
+  'lists-small-imports',
+  'lists-retention',
+];
 
 type Measure = (engine: Engine, store: ListsStore) => Promise<BenchmarkResult[]>;
 
@@ -27,6 +36,9 @@ const MEASUREMENTS: readonly (readonly [name: string, work: Measure])[] = [
   ['lists-rates', measureRates],
   ['lists-bulk', measureBulk],
   ['lists-csv', measureDownload],
+  ['lists-locations', measureLocations],
+  ['lists-small-imports', measureSmallImports],
+  ['lists-retention', measureRetention],
 ];
 
 /** Measures changes in an organization of a million vulnerabilities. @param store a copy, as its data changes */
@@ -42,19 +54,6 @@ export async function measureListWrites(
     rows.push(...(await work(engine, store)));
   }
   return rows;
-}
-
-/** Runs work on a new server, which has no memory of earlier work. */
-async function withServer<Result>(
-  store: ListsStore,
-  work: (server: Server) => Promise<Result>,
-): Promise<Result> {
-  const server = await startOn(store);
-  try {
-    return await work(server);
-  } finally {
-    await server.stop();
-  }
 }
 
 /** Operation 28 comes last: what 18 creates in `small` has no retest yet. */
@@ -128,39 +127,6 @@ async function datasetOf(store: ListsStore, uid: string, workload: WorkloadName)
     client: { id: '', secret: '' },
     people: [],
   };
-}
-
-/** @returns the ids of an organization's vulnerabilities that its admin can change, and of its tags */
-async function idsOf(store: ListsStore, uid: string, canBeRetested = false) {
-  const db = await openData(store);
-  try {
-    const { id } = await db.read
-      .selectFrom('organizations')
-      .select('id')
-      .where('uid', '=', uid)
-      .executeTakeFirstOrThrow();
-    const vulnerabilities = await db.read
-      .selectFrom('vulnerabilities')
-      .select('id')
-      .where('organization_id', '=', id)
-      .where('draft', '=', 0)
-      .$if(canBeRetested, (query) =>
-        query
-          .where('closed_at', 'is', null)
-          .where((eb) => eb.or([eb('retest_status', 'is', null), eb('retest_status', '<>', 'requested')])),
-      )
-      .orderBy('id')
-      .execute();
-    const tags = await db.read
-      .selectFrom('vulnerability_tags')
-      .select('id')
-      .where('organization_id', '=', id)
-      .orderBy('id')
-      .execute();
-    return { vulnerabilities: vulnerabilities.map((row) => row.id), tags: tags.map((row) => row.id) };
-  } finally {
-    await db.close();
-  }
 }
 
 const PRIME = 7_919;

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
@@ -14,6 +14,8 @@ export interface Server {
   peakMemory(): number;
   /** Resident memory now, in bytes. */
   memory(): number;
+  /** Milliseconds of processor time so far, with that of its processes for imports. */
+  processorTime(): number;
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server>
         startup: performance.now() - startedAt,
         peakMemory: () => residentPeak(child),
         memory: () => memoryOf(child, 'VmRSS') * 1024,
+        processorTime: () => processorTimeOf(Number(child.pid)),
         stop: () => stop(child),
       });
     });
@@ -66,6 +69,37 @@ const residentPeak = (child: ChildProcess): number => memoryOf(child, 'VmHWM') /
 function memoryOf(child: ChildProcess, field: 'VmHWM' | 'VmRSS'): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK = 10;
+
+/** @returns milliseconds of processor time of a process and of its descendants, ended ones included */
+export function processorTimeOf(pid: number): number {
+  const statistics = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const text = readFileSync(`/proc/${name}/stat`, 'utf8');
+        // The name of the program, in parentheses, may contain spaces.
+        const fields = text
+          .slice(text.lastIndexOf(')') + 2)
+          .split(' ')
+          .map(Number);
+        const [, parent] = fields;
+        const ticks = fields.slice(11, 15).reduce((sum, one) => sum + one, 0);
+        return [{ pid: Number(name), parent, ticks }];
+      } catch {
+        // The process has just ended.
+        return [];
+      }
+    });
+  const ticksOf = (id: number): number =>
+    statistics.reduce(
+      (sum, one) => sum + (one.pid === id ? one.ticks : 0) + (one.parent === id ? ticksOf(one.pid) : 0),
+      0,
+    );
+  return ticksOf(pid) * TICK;
 }
 
 function stop(child: ChildProcess): Promise<void> {
