@@ -17,7 +17,7 @@ import { trivy } from '../../src/importers/formats/trivy/trivy.ts';
 import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
 import type { ReportFormat } from '../../src/importers/report.ts';
-import { useOwnServer } from '../harness/server.ts';
+import { engine, useOwnServer } from '../harness/server.ts';
 import { importDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -81,7 +81,7 @@ describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) 
   });
 });
 
-it.runIf(server.context.db.engine === 'sqlite')(
+it.runIf(engine() === 'sqlite')(
   'A report that says nothing new writes a row for each finding and asset that it saw, and no other',
   async () => {
     const { db } = server.context;

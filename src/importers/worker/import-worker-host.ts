@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
 import type { ImportOutcome } from '../../domain/imports/import-types.ts';
+import { acquireProcess, releaseProcess } from './import-processes.ts';
 import type {
   ImportWorkerCommand,
   ImportWorkerData,
@@ -7,8 +7,6 @@ import type {
   WorkerProgress,
 } from './import-worker.ts';
 
-/** MiB, of each of the two halves of the young generation. Nearly all objects of a run are short-lived. */
-const SEMI_SPACE_SIZE = 4;
 /** Characters of a worker's stderr that are kept: enough for V8's output before it aborts. */
 const MAX_ERROR_OUTPUT = 16_000;
 /** Milliseconds that a stopping worker has to finish its transaction. */
@@ -49,8 +47,9 @@ export class ImportStuck extends Error {
 }
 
 /**
- * Runs an import in a process of its own, with its own database connection and file store: it never blocks this event
- * loop, and if it runs out of memory or is killed, this process goes on (ADR 94).
+ * Runs an import in another process, with its own database connection and file store: it never blocks this event loop,
+ * and if it runs out of memory or is killed, this process goes on (ADR 94). A process that has ended a run may take the
+ * next one (ADR 106).
  * @param url of the built module `import-worker`
  * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has
  *   the job or the process exits
@@ -68,14 +67,10 @@ export async function runImportInWorker(
   onProgress: (progress: WorkerProgress) => void,
 ): Promise<{ outcome: ImportOutcome; progress: WorkerProgress }> {
   abandoned.throwIfAborted();
-  const worker = fork(url, {
-    execArgv: [`--max-old-space-size=${data.memory}`, `--max-semi-space-size=${SEMI_SPACE_SIZE}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
+  const worker = acquireProcess(url, data.memory);
   // Ignores that a worker which has ended receives nothing: its `close` event reports the end.
   const send = (message: ImportWorkerCommand) => worker.send(message, () => undefined);
-  let lastMessage: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
+  let lastMessage: LastMessage | undefined;
   let errorOutput = '';
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -94,19 +89,22 @@ export async function runImportInWorker(
     stuck = new ImportStuck(duration);
     worker.kill('SIGKILL');
   }, CHECK_INTERVAL).unref();
-  let exit: number | NodeJS.Signals | null;
+  const onErrorOutput = (text: string) => (errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT));
+  worker.stderr?.setEncoding('utf8').on('data', onErrorOutput);
+  let exit: number | NodeJS.Signals | null | undefined;
   try {
     exit = await new Promise((resolve, reject) => {
       worker.on('message', (message: ImportWorkerMessage) => {
-        if ('outcome' in message || 'failure' in message) lastMessage = message;
-        else {
+        if (!('outcome' in message || 'failure' in message)) {
           watch.note(message);
           onProgress(message.progress);
+          return;
         }
+        lastMessage = message;
+        if ('outcome' in message && !cancelled.aborted && !abandoned.aborted) resolve(undefined);
+        // It has closed the database.
+        else worker.kill('SIGKILL');
       });
-      worker.stderr
-        ?.setEncoding('utf8')
-        .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT)));
       worker.on('error', reject);
       // `close` follows the last message and the end of stderr.
       worker.on('close', (code, signal) => resolve(signal ?? code));
@@ -116,7 +114,11 @@ export async function runImportInWorker(
     clearInterval(check);
     cancelled.removeEventListener('abort', stop);
     abandoned.removeEventListener('abort', stop);
+    for (const event of ['message', 'error', 'close']) worker.removeAllListeners(event);
+    worker.stderr?.removeListener('data', onErrorOutput);
   }
+  if (exit === undefined && lastMessage !== undefined && 'outcome' in lastMessage)
+    releaseProcess(worker, url, data.memory, lastMessage.memory);
   abandoned.throwIfAborted();
   if (lastMessage === undefined && stuck !== undefined) throw stuck;
   if (lastMessage === undefined && OUT_OF_MEMORY.test(errorOutput))
@@ -130,6 +132,8 @@ export async function runImportInWorker(
   }
   return lastMessage;
 }
+
+type LastMessage = Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }>;
 
 /** Counts the checks since the last message and since the last progress. */
 class ProgressWatch {

@@ -33,24 +33,23 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
-/** Messages to the worker: first its job, then possibly a request to stop. */
+/** Messages to the worker: a job, then possibly a request to stop it; the next job follows the end of the last. */
 export type ImportWorkerCommand = ImportWorkerData | 'stop';
 
 /**
  * Messages from the worker. `isGrouping` precedes the grouping of findings, which may take minutes without a message.
- * An outcome or a failure is the last.
+ * An outcome, with the resident memory in bytes, or a failure is the last of a run.
  */
 export type ImportWorkerMessage =
   | { progress: WorkerProgress; isGrouping?: true }
-  | { outcome: ImportOutcome; progress: WorkerProgress }
+  | { outcome: ImportOutcome; progress: WorkerProgress; memory: number }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
-async function runWorker(
-  { database, attachments, job }: ImportWorkerData,
-  signal: AbortSignal,
-): Promise<void> {
-  const send = (message: ImportWorkerMessage) =>
-    new Promise<void>((resolve) => void process.send?.(message, undefined, undefined, () => resolve()));
+const send = (message: ImportWorkerMessage) =>
+  new Promise<void>((resolve) => void process.send?.(message, undefined, undefined, () => resolve()));
+
+/** Runs an import, and sends its end once the database is closed: the process may be killed then. */
+async function runJob(data: ImportWorkerData, signal: AbortSignal): Promise<void> {
   const progress: WorkerProgress = {
     hosts: 0,
     ports: 0,
@@ -60,6 +59,29 @@ async function runWorker(
     bytesRead: 0,
     steps: 0,
   };
+  const heartbeat = setInterval(() => void send({ progress: { ...progress } }), HEARTBEAT_INTERVAL);
+  let end: ImportWorkerMessage;
+  try {
+    const outcome = await importReport(data, progress, signal);
+    end = {
+      outcome,
+      progress: { ...progress, ...outcome.progress },
+      memory: process.memoryUsage.rss(),
+    };
+  } catch (error) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    end = { failure: { name, message, stack } };
+  } finally {
+    clearInterval(heartbeat);
+  }
+  await send(end);
+}
+
+async function importReport(
+  { database, attachments, job }: ImportWorkerData,
+  progress: WorkerProgress,
+  signal: AbortSignal,
+): Promise<ImportOutcome> {
   let lastSent = 0;
   const sendProgress = (): void => {
     progress.steps += 1;
@@ -68,7 +90,6 @@ async function runWorker(
     lastSent = now;
     void send({ progress: { ...progress } });
   };
-  const heartbeat = setInterval(() => void send({ progress: { ...progress } }), HEARTBEAT_INTERVAL);
   const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, relaxedDurability: true });
   try {
     const format = findFormat(job.format);
@@ -87,7 +108,7 @@ async function runWorker(
         yield chunk;
       }
     };
-    const outcome = await runImport({
+    return await runImport({
       db,
       source: decompress(upload, job.size),
       format,
@@ -100,14 +121,8 @@ async function runWorker(
       },
       onGroup: () => void send({ progress: { ...progress }, isGrouping: true }),
     });
-    await send({ outcome, progress: { ...progress, ...outcome.progress } });
-  } catch (error) {
-    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    await send({ failure: { name, message, stack } });
   } finally {
-    clearInterval(heartbeat);
     await db.close();
-    process.disconnect();
   }
 }
 
@@ -115,8 +130,12 @@ lowerThreadPriority();
 // The server decides when a run stops. It ends with the server, even if that is killed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit());
-const stopping = new AbortController();
+let stopping: AbortController | undefined;
 process.on('message', (command: ImportWorkerCommand) => {
-  if (command === 'stop') stopping.abort(new Error('The import was stopped.'));
-  else void runWorker(command, stopping.signal);
+  if (command === 'stop') {
+    stopping?.abort(new Error('The import was stopped.'));
+    return;
+  }
+  stopping = new AbortController();
+  void runJob(command, stopping.signal);
 });

@@ -11,6 +11,7 @@ import {
   SILENCE_LIMIT,
 } from '../../../src/importers/worker/import-worker-host.ts';
 import type { ImportWorkerData, WorkerProgress } from '../../../src/importers/worker/import-worker.ts';
+import { eventually } from '../../harness/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 let database: TestDatabase;
@@ -49,6 +50,91 @@ function run(body: string, onProgress: (progress: WorkerProgress) => void) {
     onProgress,
   );
 }
+
+/** A worker whose outcomes tell its process, and what it received. */
+const REPEATING = `
+  const runJob = (job) =>
+    job.error
+      ? process.send({ failure: { name: 'Error', message: 'It failed.' } })
+      : process.send({ outcome: { pid: process.pid, job }, progress: {}, memory: job.used });
+  runJob(workerData);
+  process.on('message', (job) => job === 'stop' || runJob(job));
+`;
+
+/** @returns a function that runs a job, and tells in which process */
+function repeatingWorker() {
+  const path = join(database.dataDirectory, 'repeating.mjs');
+  writeFileSync(path, PRELUDE + REPEATING);
+  const { signal } = new AbortController();
+  return async (job: object, { memory = 256, cancelled = signal } = {}) => {
+    const { outcome } = await runImportInWorker(
+      pathToFileURL(path),
+      { ...job, memory } as unknown as ImportWorkerData,
+      { cancelled, abandoned: signal },
+      () => undefined,
+    );
+    return outcome as unknown as { pid: number; job: object };
+  };
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const SMALL = 50 * 1024 * 1024;
+const LARGE = 1024 * SMALL;
+
+describe('A process', () => {
+  it('runs the next job with the same limit, and no other', async () => {
+    const runJob = repeatingWorker();
+    const first = await runJob({ number: 1, used: SMALL });
+    const second = await runJob({ number: 2, used: SMALL });
+    expect(second).toMatchObject({ pid: first.pid, job: { number: 2 } });
+    expect((await runJob({ used: SMALL }, { memory: 128 })).pid).not.toBe(first.pid);
+  });
+
+  it('runs one job at a time', async () => {
+    const runJob = repeatingWorker();
+    const pids = await Promise.all([1, 2, 3].map((number) => runJob({ number, used: SMALL })));
+    expect(new Set(pids.map(({ pid }) => pid)).size).toBe(3);
+  });
+
+  it('that has used much memory ends', async () => {
+    const runJob = repeatingWorker();
+    const { pid } = await runJob({ used: LARGE });
+    expect((await runJob({ used: SMALL })).pid).not.toBe(pid);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+
+  it('ends after a failure, and after a request to stop', async () => {
+    const runJob = repeatingWorker();
+    const { pid } = await runJob({ used: SMALL });
+    await expect(runJob({ error: true })).rejects.toThrow('It failed.');
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+    const stopped = await runJob({ used: SMALL }, { cancelled: AbortSignal.abort() });
+    await eventually(() => expect(isAlive(stopped.pid)).toBe(false));
+  });
+
+  it('that ended between two jobs is replaced', async () => {
+    const runJob = repeatingWorker();
+    const { pid } = await runJob({ used: SMALL });
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+    expect((await runJob({ used: SMALL })).pid).not.toBe(pid);
+  });
+
+  it('ends if no job follows', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { pid } = await repeatingWorker()({ used: SMALL });
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+});
 
 const advance = (milliseconds: number) => () => void vi.advanceTimersByTime(milliseconds);
 const WELL_BEYOND = 2;
@@ -94,7 +180,7 @@ describe('A worker that is stuck', () => {
 
   it('keeps the outcome that it sent before it was stuck', async () => {
     const stuck = run(
-      `process.send({ outcome: { state: 'succeeded' }, progress: {} }); send(1); for (;;);`,
+      `process.send({ outcome: { state: 'succeeded' }, progress: {}, memory: ${LARGE} }); send(1); for (;;);`,
       advance(SILENCE_LIMIT * WELL_BEYOND),
     );
     expect(await stuck).toMatchObject({ outcome: { state: 'succeeded' } });
@@ -106,7 +192,7 @@ describe('A worker that is slow', () => {
     const messages = (IDLE_LIMIT / SILENCE_LIMIT) * 4;
     const slow = run(
       `for (let steps = 1; steps <= ${messages}; steps += 1) send(steps);
-      process.send({ outcome: { state: 'succeeded' }, progress: {} });`,
+      process.send({ outcome: { state: 'succeeded' }, progress: {}, memory: ${LARGE} });`,
       advance(SILENCE_LIMIT / 2),
     );
     expect(await slow).toMatchObject({ outcome: { state: 'succeeded' } });
