@@ -65,9 +65,11 @@ export function enforceRequestTimeout(app: FastifyInstance, timeout: number): vo
       for (const [reply, deadline] of running) {
         if (deadline > now) break;
         running.delete(reply);
+        // A response that has begun may take longer.
+        if (reply.sent || reply.raw.headersSent) continue;
         const { abortState } = reply.request;
-        if (!reply.sent && abortState instanceof RequestAbortState) abortState.hasTimedOut = true;
-        if (!reply.sent && !reply.raw.headersSent) void reply.send(timeoutError(reply.request, timeout));
+        if (abortState instanceof RequestAbortState) abortState.hasTimedOut = true;
+        void reply.send(timeoutError(reply.request, timeout));
       }
     },
     Math.min(MAX_SWEEP_INTERVAL, timeout / 4),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import fastify from 'fastify';
 import { afterEach, expect, it, vi } from 'vitest';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
@@ -31,6 +32,28 @@ it('Request timeout: returns 503 once for slow requests and leaves others alone'
   expect((await slow).status).toBe(503);
   finish();
   expect((await fetch(`${origin}/fast`)).status).toBe(200);
+  await app.close();
+});
+
+it('Request timeout: leaves a response alone that has begun', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  const app = fastify();
+  enforceRequestTimeout(app, 40);
+  let goOn: () => void = () => undefined;
+  const interrupted = new Promise<void>((resolve) => (goOn = resolve));
+  app.get('/download', { config: { operation: 'test', access: 'unlimited' } }, ({ abortState }, reply) => {
+    const lines = async function* () {
+      yield 'first line\n';
+      await interrupted;
+      yield abortState?.aborted === true ? 'aborted' : 'second line';
+    };
+    return reply.type('text/plain').send(Readable.from(lines()));
+  });
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const response = await fetch(`${origin}/download`);
+  vi.advanceTimersByTime(1_000);
+  goOn();
+  expect(await response.text()).toBe('first line\nsecond line');
   await app.close();
 });
 
