@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, Engine, Transaction } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
@@ -14,8 +14,8 @@ const DAY = 24 * HOUR;
 const DENIED_ATTEMPT_DAYS = 90;
 /** Never deleted: renewing the demo data reads it. */
 const DEMO_LOAD_ACTION = 'demo.load';
-/** Rows per transaction, so that other writers do not wait long. */
-const BATCH_ROWS = 1_000;
+/** Rows per transaction, so that others do not wait long: on SQLite everybody waits, on PostgreSQL nearly nobody. */
+const BATCH_ROWS: Readonly<Record<Engine, number>> = { sqlite: 250, postgres: 1_000 };
 
 export interface RetentionPeriods {
   /** Milliseconds without use after which a session ends. */
@@ -105,25 +105,29 @@ function minuteOf(time: number): number {
 /** @returns the last value of the first batch of expired rows from a value on; `undefined` if there are none */
 async function findLastOfBatch(db: Database, expired: ExpiredRows, from: Value | undefined) {
   // A read is cheaper than a transaction, and mostly there is nothing to do.
-  const { rows } = await selectBatch(expired, from, sql`${sql.ref(expired.column)} as value`).execute(
-    db.read,
-  );
+  const values = selectBatch(expired, from, sql`${sql.ref(expired.column)} as value`, BATCH_ROWS[db.engine]);
+  const { rows } = await values.execute(db.read);
   return (rows as { value: Value }[]).at(-1)?.value;
 }
 
-/** @returns the number of deleted rows, at most `BATCH_ROWS` */
+/** @returns the number of deleted rows */
 async function deleteBatch(tx: Transaction, expired: ExpiredRows, from: Value | undefined): Promise<number> {
   const columns = sql.join(expired.key.map((name) => sql.ref(name)));
   const statement = sql`delete from ${sql.table(expired.table)}
-    where ${isExpired(expired)} and (${columns}) in (${selectBatch(expired, from, columns)})`;
+    where ${isExpired(expired)} and (${columns}) in (${selectBatch(expired, from, columns, BATCH_ROWS[tx.engine])})`;
   return Number((await statement.execute(tx)).numAffectedRows ?? 0);
 }
 
-function selectBatch(expired: ExpiredRows, from: Value | undefined, columns: RawBuilder<unknown>) {
+function selectBatch(
+  expired: ExpiredRows,
+  from: Value | undefined,
+  columns: RawBuilder<unknown>,
+  limit: number,
+) {
   const column = sql.ref(expired.column);
   const isLater = from === undefined ? sql`1 = 1` : sql`${column} >= ${from}`;
   return sql`select ${columns} from ${sql.table(expired.table)} where ${isExpired(expired)} and ${isLater}
-    order by ${column} limit ${BATCH_ROWS}`;
+    order by ${column} limit ${limit}`;
 }
 
 function isExpired({ column, until, condition = sql`1 = 1` }: ExpiredRows): RawBuilder<unknown> {
