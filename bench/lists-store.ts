@@ -117,7 +117,7 @@ export async function copyListsStore(store: ListsStore): Promise<ListsStore> {
       `create database ${COPY} template postgres strategy file_copy`,
     ]);
   }
-  // What is still to be written would slow down the commits that are measured.
+  // Writes the copy to disk now, so that this does not slow down the measured commits.
   execFileSync('sync');
   return {
     ...store,
@@ -164,11 +164,7 @@ export const openData = ({ dataDirectory, databaseUrl }: Location): Promise<Data
 export async function idsOf(store: Location, uid: string, canBeRetested = false) {
   const db = await openData(store);
   try {
-    const { id } = await db.read
-      .selectFrom('organizations')
-      .select('id')
-      .where('uid', '=', uid)
-      .executeTakeFirstOrThrow();
+    const id = await organizationId(db, uid);
     const vulnerabilities = await db.read
       .selectFrom('vulnerabilities')
       .select('id')
@@ -209,12 +205,14 @@ async function describeSize(db: Database, { large, others, small, tiny }: ListSi
   return `${(bytes / 1e9).toFixed(2)} GB, ${Math.round(bytes / vulnerabilities)} bytes for each vulnerability with all that belongs to it`;
 }
 
-async function readIds({ read }: Database): Promise<ListIds> {
-  const { id } = await read
-    .selectFrom('organizations')
-    .select('id')
-    .where('uid', '=', 'large')
-    .executeTakeFirstOrThrow();
+async function organizationId({ read }: Database, uid: string): Promise<number> {
+  const organizations = read.selectFrom('organizations').select('id').where('uid', '=', uid);
+  return (await organizations.executeTakeFirstOrThrow()).id;
+}
+
+async function readIds(db: Database): Promise<ListIds> {
+  const { read } = db;
+  const id = await organizationId(db, 'large');
   const firstIdsOf = async (
     table: 'users' | 'vulnerability_tags' | 'assessment_groups' | 'imports' | 'vulnerabilities',
   ) =>

@@ -20,16 +20,6 @@ import type { Dataset, WorkloadName } from './workloads.ts';
 const LIST = '/v1/vulnerabilities';
 const MIB = 1024 * 1024;
 
-/** Names that can be given on the command line. */
-export const LIST_WRITE_WORKLOADS: readonly string[] = [
-  'lists-rates',
-  'lists-bulk',
-  'lists-csv',
-  'lists-locations',
-  'lists-small-imports',
-  'lists-retention',
-];
-
 type Measure = (engine: Engine, store: ListsStore) => Promise<BenchmarkResult[]>;
 
 const MEASUREMENTS: readonly (readonly [name: string, work: Measure])[] = [
@@ -40,6 +30,9 @@ const MEASUREMENTS: readonly (readonly [name: string, work: Measure])[] = [
   ['lists-small-imports', measureSmallImports],
   ['lists-retention', measureRetention],
 ];
+
+/** Names that can be given on the command line. */
+export const LIST_WRITE_WORKLOADS: readonly string[] = MEASUREMENTS.map(([name]) => name);
 
 /** Measures changes in an organization of a million vulnerabilities. @param store a copy, as its data changes */
 export async function measureListWrites(
@@ -110,7 +103,7 @@ function measureRates(engine: Engine, store: ListsStore): Promise<BenchmarkResul
   });
 }
 
-/** @returns what the requests of a workload name in an organization */
+/** @returns the ids and names that the requests of a workload use */
 async function datasetOf(store: ListsStore, uid: string, workload: WorkloadName): Promise<Dataset> {
   const { vulnerabilities, tags } = await idsOf(store, uid, workload === 'op28-retest');
   return {

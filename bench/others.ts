@@ -38,7 +38,7 @@ export async function runBesideOthers<Result>(
   return { result, p99: { reads: p99Of(reads), writes: p99Of(writes) } };
 }
 
-/** Repeats requests with a pause after each. @returns what they return */
+/** Repeats a request until the signal is aborted, with a pause in milliseconds after each. @returns their latencies */
 export async function repeat(
   signal: AbortSignal,
   pause: number,

@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 const DENIED_ATTEMPT_DAYS = 90;
 /** Never deleted: renewing the demo data reads it. */
 const DEMO_LOAD_ACTION = 'demo.load';
-/** Rows per transaction, so that others do not wait long: on SQLite everybody waits, on PostgreSQL nearly nobody. */
+/** Rows per transaction. SQLite has one writer, and a statement blocks the event loop, so its transactions are smaller. */
 const BATCH_ROWS: Readonly<Record<Engine, number>> = { sqlite: 250, postgres: 1_000 };
 
 export interface RetentionPeriods {

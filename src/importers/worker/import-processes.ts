@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** MiB, of each of the two halves of the young generation. Nearly all objects of a run are short-lived. */
 const SEMI_SPACE_SIZE = 4;
-/** Milliseconds that a process waits for its next run. */
+/** Milliseconds after which an idle process ends. */
 const MAX_IDLE_TIME = 10_000;
 /** Bytes of resident memory: a process with more ends after its run, so that what a large report took is free again. */
 const MAX_IDLE_MEMORY = 160 * 1024 * 1024;
@@ -13,7 +13,7 @@ interface IdleProcess {
   timer: NodeJS.Timeout;
 }
 
-/** Processes without a run, by what they were started with. There are at most as many as there were runs at once. */
+/** Idle processes by memory limit and module: at most one for each import that ran at the same time. */
 const idleProcesses = new Map<string, IdleProcess[]>();
 
 const keyOf = (url: URL, memory: number) => `${memory} ${url.href}`;
