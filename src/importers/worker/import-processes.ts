@@ -55,8 +55,13 @@ export function releaseProcess(process: ChildProcess, url: URL, memory: number, 
     const index = others.indexOf(idle);
     if (index >= 0) others.splice(index, 1);
   };
+  const end = () => {
+    // No run may take it before its exit is reported.
+    forget();
+    process.kill('SIGKILL');
+  };
   // It has no transaction and no file open.
-  const timer = setTimeout(() => process.kill('SIGKILL'), MAX_IDLE_TIME).unref();
+  const timer = setTimeout(end, MAX_IDLE_TIME).unref();
   const idle = { process, timer };
   process.once('exit', forget).once('disconnect', forget).on('error', forget);
   setReferenced(process, false);

@@ -129,9 +129,12 @@ describe('A process', () => {
 
   it('ends if no job follows', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { pid } = await repeatingWorker()({ used: SMALL });
+    const runJob = repeatingWorker();
+    const { pid } = await runJob({ used: SMALL });
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
+    // Its exit is not reported yet.
+    expect((await runJob({ used: SMALL })).pid).not.toBe(pid);
     await eventually(() => expect(isAlive(pid)).toBe(false));
   });
 });
