@@ -217,7 +217,7 @@ async function readRecords(context: ReadContext): Promise<void> {
       if (written !== undefined) await written;
     }
   } finally {
-    if (!signal.aborted) await hosts.finish();
+    await (signal.aborted ? hosts.whenWritten() : hosts.finish());
   }
 }
 

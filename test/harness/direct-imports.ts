@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
 import type { Database } from '../../src/db/database.ts';
 import { finishUndo } from '../../src/domain/imports/import-lifecycle.ts';
-import type { ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
+import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { undoImport } from '../../src/domain/imports/undo-import.ts';
 import { findFormat } from '../../src/importers/formats/index.ts';
 import { runImport } from '../../src/importers/run-import.ts';
@@ -42,12 +42,33 @@ export const DEFAULT_OPTIONS: ImportOptions = {
  */
 export async function importDirectly(
   db: Database,
-  { organizationId, assessment }: ImportPlace,
-  { format: name, report, options: overrides, at }: Upload,
+  place: ImportPlace,
+  upload: Upload,
   caller: Caller = CALLER,
 ): Promise<ImportOutcome & { id: number }> {
-  const format = findFormat(name);
-  if (format === undefined) throw new Error(`There is no format ${name}.`);
+  const format = findFormat(upload.format);
+  if (format === undefined) throw new Error(`There is no format ${upload.format}.`);
+  const job = await createImport(db, place, upload, caller);
+  const outcome = await runImport({
+    db,
+    source: async function* () {
+      yield Buffer.from(upload.report);
+    },
+    format,
+    job,
+    clock: () => upload.at,
+    signal: new AbortController().signal,
+  });
+  return { ...outcome, id: job.id };
+}
+
+/** Inserts the row of an import. @returns its job, for `runImport` */
+export async function createImport(
+  db: Database,
+  { organizationId, assessment }: ImportPlace,
+  { format, report, options: overrides, at }: Upload,
+  caller: Caller = CALLER,
+): Promise<ImportJob> {
   const options = { ...DEFAULT_OPTIONS, ...overrides };
   const sha256 = createHash('sha256').update(report).digest('hex');
   const { id } = await db.write(async (tx) =>
@@ -61,7 +82,7 @@ export async function importDirectly(
         by_staff: caller.staff ? 1 : 0,
         // The run ignores this flag.
         state: 'succeeded',
-        format: name,
+        format,
         filename: 'report',
         size: Buffer.byteLength(report),
         sha256,
@@ -80,27 +101,17 @@ export async function importDirectly(
       .returning('id')
       .executeTakeFirstOrThrow(),
   );
-  const outcome = await runImport({
-    db,
-    source: async function* () {
-      yield Buffer.from(report);
-    },
-    format,
-    job: {
-      id,
-      organizationId,
-      assessment,
-      caller,
-      canWriteAssets: true,
-      canReport: true,
-      options,
-      sha256,
-      createdAt: at,
-    },
-    clock: () => at,
-    signal: new AbortController().signal,
-  });
-  return { ...outcome, id };
+  return {
+    id,
+    organizationId,
+    assessment,
+    caller,
+    canWriteAssets: true,
+    canReport: true,
+    options,
+    sha256,
+    createdAt: at,
+  };
 }
 
 /** Undoes an import like operation 82 and its job. */

@@ -30,7 +30,7 @@ interface HostApplyContext {
 }
 
 /**
- * Applies the hosts of a report in batches, while it is read. Records of single ports are grouped by host and applied
+ * Applies the hosts of a report in batches, each while the next one is read. Records of single ports are grouped by host and applied
  * at the end. A dry run, which rolls each batch back, groups all records, so that no batch depends on an earlier one.
  */
 export class HostApplier {
@@ -40,6 +40,8 @@ export class HostApplier {
   #batch: TimedRecord[] = [];
   readonly #addresses = new Set<string>();
   #ports = 0;
+  /** Ends when the last batch is written. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(run: HostApplyContext) {
     this.#run = run;
@@ -55,7 +57,8 @@ export class HostApplier {
 
   /**
    * @param time supplies the time of a host without one
-   * @returns a promise to await before the next call, if a batch is being written
+   * @returns a promise to await before the next call, if a batch is full
+   * @throws the error of the batch before
    */
   add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
     const { job, skips, spool } = this.#run;
@@ -102,15 +105,29 @@ export class HostApplier {
       this.#ports += record.ports.length + 1;
     }
     await this.#flush();
+    await this.whenWritten();
   }
 
+  /** Waits for the batch that is being written. The next one stays unwritten. */
+  async whenWritten(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Begins to write the batch once the one before is written. */
   async #flush(): Promise<void> {
-    let records = this.#batch;
+    const records = this.#batch;
     const ports = this.#ports;
     this.#batch = [];
     this.#addresses.clear();
     this.#ports = 0;
-    for (; records.length > 0;) records = await this.#write(records, ports);
+    await this.whenWritten();
+    this.#writing = this.#writeAll(records, ports);
+    // The next wait throws it.
+    this.#writing.catch(() => undefined);
+  }
+
+  async #writeAll(batch: readonly TimedRecord[], ports: number): Promise<void> {
+    for (let records = batch; records.length > 0;) records = await this.#write(records, ports);
   }
 
   /** @returns the records to write next */
