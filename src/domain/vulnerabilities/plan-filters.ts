@@ -135,19 +135,14 @@ function idsByCve(context: ListContext, { cve: values }: FilterInput<Filters>, s
   if (values === undefined || values.length > MAX_LOOKED_UP_CVES) return [];
   const { db, caller } = context;
   const id = sql.ref<number>('vulnerabilities.id');
-  const hasCve = VULNERABILITY_FILTERS.cve.where?.(context, values);
-  const isIndexed = values.map(
-    (cve) =>
-      sql<SqlBool>`${id} in (${selectIdsContaining(db, foldForSearch(cve), accessibleOrganizations(caller))})`,
+  const hasCve = VULNERABILITY_FILTERS.cve.where?.(context, values) ?? sql<SqlBool>`1 = 0`;
+  const organizations = accessibleOrganizations(caller);
+  const indexed = values.map((cve) =>
+    select(
+      sql<SqlBool>`${id} in (${selectIdsContaining(db, foldForSearch(cve), organizations)}) and ${hasCve}`,
+      true,
+    ),
   );
-  const isQueued = sql<SqlBool>`${id} in (${selectQueuedIds(db, accessibleOrganizations(caller))})`;
-  return [
-    [
-      'cve',
-      sql`${sql.join(
-        [...isIndexed, isQueued].map((condition) => select(sql<SqlBool>`${condition} and ${hasCve}`, true)),
-        sql` union `,
-      )}`,
-    ] as const,
-  ];
+  const queued = selectQueuedIds(db, organizations, hasCve);
+  return [['cve', sql`${sql.join([...indexed, queued], sql` union `)}`] as const];
 }
