@@ -68,10 +68,7 @@ export interface Database {
   readonly engine: Engine;
   /** Sees durable data only, never an open transaction. */
   readonly read: ReadConnection;
-  /**
-   * Like `read`, for slow statements. SQLite runs them in worker threads, off the event loop; PostgreSQL plans each run
-   * for its parameters.
-   */
+  /** Like `read`, for slow statements. On SQLite, worker threads run them, off the event loop. */
   readonly readLong: ReadConnection;
   /** Like `readLong`. Statements that have not started when the signal is aborted throw `OperationAborted`. */
   abortableRead(signal: AbortState | undefined): ReadConnection;

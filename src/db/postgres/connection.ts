@@ -36,17 +36,14 @@ export interface PostgresConnection {
 }
 
 /**
- * Call once a pool for statements that are prepared: its connections share their names.
+ * Call once a pool: its connections share the names of statements.
  * @param permits as many as the pool has connections. Callers wait for a permit, as the pool's own timeout is the one
  *   for connecting to the server
- * @param preparing whether statements are prepared. After five runs of one, PostgreSQL may choose a plan for any
- *   parameters, which costs a slow statement far more than a plan for each run
  * @returns a function that takes a connection out of the pool
  */
 export function createConnectionAcquirer(
   pool: pg.Pool,
   permits: Semaphore,
-  preparing = true,
 ): () => Promise<PostgresConnection> {
   const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
   let count = 0;
@@ -73,7 +70,7 @@ export function createConnectionAcquirer(
         corkUntilNextTick(client.connection.stream);
         const hasLongList = values.some((value) => Array.isArray(value) && value.length > MAX_NAMED_LIST);
         const statement =
-          !preparing || values.length === 0 || text.length > MAX_NAMED_LENGTH || hasLongList
+          values.length === 0 || text.length > MAX_NAMED_LENGTH || hasLongList
             ? { text, values: [...values] }
             : { name: nameOf(text), text, values: [...values] };
         return client.query(statement).catch((error: unknown) => {

@@ -74,7 +74,6 @@ export async function openPostgres(config: PostgresConfig): Promise<Database> {
   const readPermits = connectionPermits(READ_CONNECTIONS, config.timeout);
   const writePermits = connectionPermits(WRITE_CONNECTIONS, config.timeout);
   const acquireReader = createConnectionAcquirer(readPool, readPermits);
-  const acquireSlowReader = createConnectionAcquirer(readPool, readPermits, false);
   const read = createQueryBuilder(connectionPerQuery(acquireReader));
   const connect = createConnectionAcquirer(writePool, writePermits);
   let commits = 0;
@@ -106,8 +105,8 @@ export async function openPostgres(config: PostgresConfig): Promise<Database> {
   return {
     engine: 'postgres',
     read,
-    readLong: createQueryBuilder(connectionPerQuery(acquireSlowReader)),
-    abortableRead: (signal) => createQueryBuilder(connectionPerQuery(acquireSlowReader, signal)),
+    readLong: read,
+    abortableRead: (signal) => createQueryBuilder(connectionPerQuery(acquireReader, signal)),
     write: (run, { signal } = {}) => repeatOnConflict(() => attempt(run, signal)),
     async isEmpty() {
       const { rows } = await readPool
