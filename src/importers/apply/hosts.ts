@@ -30,8 +30,9 @@ interface HostApplyContext {
 }
 
 /**
- * Applies the hosts of a report in batches, each while the next one is read. Records of single ports are grouped by host and applied
- * at the end. A dry run, which rolls each batch back, groups all records, so that no batch depends on an earlier one.
+ * Applies the hosts of a report in batches, each while the next one is read. Records of single ports are grouped by
+ * host and applied at the end. A dry run, which rolls each batch back, groups all records, so that no batch depends on
+ * an earlier one.
  */
 export class HostApplier {
   readonly #run: HostApplyContext;
@@ -108,7 +109,7 @@ export class HostApplier {
     await this.whenWritten();
   }
 
-  /** Waits for the batch that is being written. The next one stays unwritten. */
+  /** Waits for the batch that is being written, and writes no other. */
   async whenWritten(): Promise<void> {
     await this.#writing;
   }
