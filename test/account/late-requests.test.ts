@@ -8,6 +8,7 @@ import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { endOtherSessionsAndRotate, SessionEnded } from '../../src/domain/sign-in/sessions.ts';
 import { signInSubject } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { addTotp, generateTotpSecret } from '../../src/domain/sign-in/totp.ts';
+import { gate } from '../harness/gate.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -39,10 +40,8 @@ interface DelayedWrites {
 function delayWrites(subject: string): DelayedWrites {
   const { db } = server.context;
   const { write } = db;
-  let enter: () => void = () => undefined;
-  let release = enter;
-  const inside = new Promise<void>((resolve) => (enter = resolve));
-  const released = new Promise<void>((resolve) => (release = resolve));
+  const inside = gate();
+  const end = gate();
   db.write = async (transaction) => {
     const counted = await db.read
       .selectFrom('throttled_attempts')
@@ -50,17 +49,17 @@ function delayWrites(subject: string): DelayedWrites {
       .where('subject', '=', subject)
       .executeTakeFirst();
     if (counted !== undefined) {
-      enter();
-      await released;
+      inside.open();
+      await end.opened;
     }
     return write(transaction);
   };
   return {
-    inside: inside.finally(() => {
+    inside: inside.opened.finally(() => {
       // Writes of the owner meanwhile are not delayed.
       db.write = write;
     }),
-    release,
+    release: end.open,
   };
 }
 

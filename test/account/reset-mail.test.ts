@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
+import { gate } from '../harness/gate.ts';
 import { startMailbox } from '../harness/mailbox.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { startTestServer } from '../harness/server.ts';
@@ -118,9 +119,8 @@ describe('Password reset by mail', () => {
 
 describe('Mail server', () => {
   it('does not delay responses when it is slow', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const slow = await startMailbox(() => released);
+    const acceptance = gate();
+    const slow = await startMailbox(() => acceptance.opened);
     const waiting = await startTestServer({ smtpUrl: slow.url }, () => now);
     const account = await createFixtures(waiting).account();
     const visitor = createFormClient(waiting);
@@ -129,7 +129,7 @@ describe('Mail server', () => {
     });
     expect(response.status).toBe(200);
     expect(slow.received).toEqual([]);
-    release();
+    acceptance.open();
     expect((await slow.next()).to).toEqual([account.email]);
     await waiting.close();
     await slow.close();
@@ -167,17 +167,15 @@ describe('Mail server', () => {
   });
 
   it('receives a mail once if the end of its job could not be written', async () => {
-    let accept = (): void => undefined;
-    const accepted = new Promise<void>((resolve) => (accept = resolve));
-    let arrive = (): void => undefined;
-    const arrived = new Promise<void>((resolve) => (arrive = resolve));
-    const slow = await startMailbox(() => (arrive(), accepted));
+    const arrival = gate();
+    const acceptance = gate();
+    const slow = await startMailbox(() => (arrival.open(), acceptance.opened));
     const sending = await startTestServer({ smtpUrl: slow.url }, () => now);
     const { db, jobs } = sending.context;
     const account = await createFixtures(sending).account();
     const visitor = createFormClient(sending);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
-    await arrived;
+    await arrival.opened;
     // Its lease is lost, so the end of this run changes nothing.
     const update = (holder: string | null) =>
       db.write((tx) =>
@@ -188,7 +186,7 @@ describe('Mail server', () => {
           .execute(),
       );
     await update('another instance');
-    accept();
+    acceptance.open();
     await slow.next();
     const mails = () => db.read.selectFrom('jobs').select('id').where('kind', '=', 'reset-mail').execute();
     expect(await mails()).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { gate } from './gate.ts';
 import type { TestServer } from './server.ts';
 
 /** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
@@ -5,20 +6,18 @@ const TRANSACTIONS = 12;
 
 /** Blocks every connection that writes. @returns a function that releases them */
 export async function blockWrites({ context }: TestServer): Promise<() => Promise<unknown>> {
-  let entered: () => void = () => undefined;
-  const inside = new Promise<void>((resolve) => (entered = resolve));
-  let release: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => (release = resolve));
+  const inside = gate();
+  const end = gate();
   const blocked = Array.from({ length: TRANSACTIONS }, () =>
     context.db.write(async (tx) => {
       await tx.selectFrom('organizations').select('id').execute();
-      entered();
-      await gate;
+      inside.open();
+      await end.opened;
     }),
   );
-  await inside;
+  await inside.opened;
   return () => {
-    release();
+    end.open();
     return Promise.all(blocked);
   };
 }

@@ -8,6 +8,7 @@ import { streamResponse } from '../../src/http/streams.ts';
 import { yieldToEventLoop } from '../../src/lib/yield-to-event-loop.ts';
 import { beginEncoded, getEncoded } from '../harness/encoded-response.ts';
 import { eventually } from '../harness/eventually.ts';
+import { gate } from '../harness/gate.ts';
 
 describe('A compressed stream', () => {
   /** Serves the chunks at every path. */
@@ -27,10 +28,10 @@ describe('A compressed stream', () => {
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
   ])('sends rows before others follow: %s', async (encoding, decompress) => {
-    let letEnd: () => void = () => undefined;
+    const end = gate();
     const origin = await serve(async function* () {
       yield 'id,name\r\n';
-      await new Promise<void>((resolve) => (letEnd = resolve));
+      await end.opened;
       yield '1,First\r\n';
     });
     const response = await beginEncoded(origin, encoding);
@@ -40,21 +41,21 @@ describe('A compressed stream', () => {
     await eventually(() =>
       expect(decompress(Buffer.concat(received), options).toString()).toBe('id,name\r\n'),
     );
-    letEnd();
+    end.open();
     await once(response, 'end');
     expect(decompress(Buffer.concat(received)).toString()).toBe('id,name\r\n1,First\r\n');
   });
 
   it.each(['br', 'gzip'])('that fails is not complete: %s', async (encoding) => {
-    let letFail: () => void = () => undefined;
+    const failure = gate();
     const origin = await serve(async function* () {
       yield 'id,name\r\n';
-      await new Promise<void>((resolve) => (letFail = resolve));
+      await failure.opened;
       throw new Error('The rights ended.');
     });
     const response = await beginEncoded(origin, encoding);
     const received = response.toArray();
-    letFail();
+    failure.open();
     await expect(received).rejects.toThrow('aborted');
     expect(response.complete).toBe(false);
   });

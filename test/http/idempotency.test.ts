@@ -14,6 +14,7 @@ import { type IdempotencyOptions, startRequestHash } from '../../src/http/idempo
 import { versionedResult } from '../../src/http/operation-result.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
+import { gate } from '../harness/gate.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -353,20 +354,18 @@ describe('Operations with an Idempotency-Key', () => {
   });
 
   it('return 409 while the first request runs, and run again if it fails', async () => {
-    let markStarted = (): void => undefined;
-    let goOn = (): void => undefined;
-    const hasStarted = new Promise<void>((resolve) => (markStarted = resolve));
-    const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+    const started = gate();
+    const end = gate();
     const app = await appWith(true, async () => {
-      markStarted();
-      await mayGoOn;
+      started.open();
+      await end.opened;
       throw new Error('It fails after all.');
     });
     const first = app.post('e');
-    await hasStarted;
+    await started.opened;
     const second = await app.post('e');
     expect([second.statusCode, second.headers['retry-after']]).toEqual([409, '1']);
-    goOn();
+    end.open();
     expect((await first).statusCode).toBe(500);
     expect((await app.post('e')).statusCode).toBe(500);
     await app.close();

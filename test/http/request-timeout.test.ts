@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import { afterEach, expect, it, vi } from 'vitest';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { toProblem } from '../../src/http/problems.ts';
+import { gate } from '../harness/gate.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -11,26 +12,24 @@ it('Request timeout: returns 503 once for slow requests and leaves others alone'
   const app = fastify();
   enforceRequestTimeout(app, 40);
   app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
-  let begin: () => void = () => undefined;
-  let finish: () => void = () => undefined;
-  const started = new Promise<void>((resolve) => (begin = resolve));
-  const endless = new Promise<void>((resolve) => (finish = resolve));
+  const started = gate();
+  const end = gate();
   const access = { config: { operation: 'test', access: 'unlimited' } } as const;
   app.get('/slow', access, async () => {
-    begin();
-    await endless;
+    started.open();
+    await end.opened;
     return 'too late';
   });
   app.get('/fast', access, async () => 'in time');
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const slow = fetch(`${origin}/slow`);
-  await started;
+  await started.opened;
   vi.advanceTimersByTime(30);
   const fast = await fetch(`${origin}/fast`);
   expect([fast.status, await fast.text()]).toEqual([200, 'in time']);
   vi.advanceTimersByTime(20);
   expect((await slow).status).toBe(503);
-  finish();
+  end.open();
   expect((await fetch(`${origin}/fast`)).status).toBe(200);
   await app.close();
 });
@@ -39,12 +38,11 @@ it('Request timeout: leaves a response alone that has begun', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   const app = fastify();
   enforceRequestTimeout(app, 40);
-  let goOn: () => void = () => undefined;
-  const interrupted = new Promise<void>((resolve) => (goOn = resolve));
+  const interruption = gate();
   app.get('/download', { config: { operation: 'test', access: 'unlimited' } }, ({ abortState }, reply) => {
     const lines = async function* () {
       yield 'first line\n';
-      await interrupted;
+      await interruption.opened;
       yield abortState?.aborted === true ? 'aborted' : 'second line';
     };
     return reply.type('text/plain').send(Readable.from(lines()));
@@ -52,7 +50,7 @@ it('Request timeout: leaves a response alone that has begun', async () => {
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const response = await fetch(`${origin}/download`);
   vi.advanceTimersByTime(1_000);
-  goOn();
+  interruption.open();
   expect(await response.text()).toBe('first line\nsecond line');
   await app.close();
 });

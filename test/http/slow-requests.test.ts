@@ -8,6 +8,7 @@ import { toProblem } from '../../src/http/problems.ts';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { gate } from '../harness/gate.ts';
 import { nextRequest } from '../harness/next-request.ts';
 import { startSecondServer, useSharedServer } from '../harness/server.ts';
 
@@ -83,10 +84,9 @@ describe('A body that never arrives', () => {
       vi.useRealTimers();
     });
     enforceRequestTimeout(app, 4_000);
-    let begin: () => void = () => undefined;
-    const started = new Promise<void>((resolve) => (begin = resolve));
+    const started = gate();
     app.addHook('preParsing', () => {
-      begin();
+      started.open();
       return new Promise<never>(() => undefined);
     });
     app.post('/', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
@@ -96,7 +96,7 @@ describe('A body that never arrives', () => {
       origin,
       `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{`,
     );
-    await started;
+    await started.opened;
     vi.advanceTimersByTime(6_000);
     expect(await response).toMatch(/^HTTP\/1\.1 503 /);
   });

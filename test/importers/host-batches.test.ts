@@ -5,6 +5,7 @@ import type { ReportRecord } from '../../src/importers/report.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 import { createImport } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { gate } from '../harness/gate.ts';
 import { useOwnServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -40,15 +41,6 @@ async function importRecords(
     clock: () => NOW,
     signal,
   });
-}
-
-/** @returns a promise and the function that resolves it */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
 }
 
 const countHosts = async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openContext } from '../../src/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
+import { gate } from '../harness/gate.ts';
 import { useOwnServer } from '../harness/server.ts';
 import { eventually } from '../harness/eventually.ts';
 
@@ -38,12 +39,6 @@ function start(run: (run: JobRun) => Promise<void>, options: Partial<JobHandler>
   runners.push(runner);
   runner.start();
   return runner;
-}
-
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
 }
 
 describe('A job', () => {
