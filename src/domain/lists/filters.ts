@@ -49,7 +49,7 @@ export interface ListPlan {
   ids: ReadonlyMap<string, readonly number[]>;
   /** Ids with all matching rows, from a filter by a column of the row. */
   candidates?: readonly number[];
-  /** The most rows that can match, if ids have been read. */
+  /** The most rows that can match: those of a window, or as many as ids have been read. */
   mostRows?: number;
   /** The requested result: rows in an order, the number of rows, or those among the rows of a window. */
   mode: 'page' | 'count' | 'window';

@@ -96,7 +96,7 @@ export async function readIndexedPage<Row extends PositionedRow>(
       : ((await readInOrder(page, position, limit)) ?? []);
   const readWindow = async (window: number) => {
     if (!isNear(context, start) || !isOne) return undefined;
-    const current = { ...context, plan: IN_WINDOW };
+    const current = { ...context, plan: { ...IN_WINDOW, mostRows: window } };
     const rows = await readInOrder({ ...page, context: current, window }, position, offset + limit);
     return rows?.slice(offset);
   };

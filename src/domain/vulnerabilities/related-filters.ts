@@ -16,8 +16,11 @@ interface IdSource {
   loadIds?(): Promise<RawBuilder<unknown>>;
   /** Matches the current row, where an index can decide; otherwise the ids do. */
   exists?: RawBuilder<SqlBool>;
-  /** Matches the text of the current row: for few rows only. */
-  matchesText?: RawBuilder<SqlBool>;
+  /**
+   * Matches the text of the current row.
+   * @param rows how many rows are tested at most
+   */
+  matchesText?(rows: number): RawBuilder<SqlBool>;
 }
 
 /**
@@ -28,14 +31,16 @@ interface IdSource {
 function idCondition(
   { db, plan }: ListContext,
   filter: string,
-  { ids, exists, matchesText = exists }: IdSource,
+  { ids, exists, matchesText }: IdSource,
 ): Expression<SqlBool> {
   const id = sql.ref<number>('vulnerabilities.id');
   if (plan === undefined) return sql<SqlBool>`${id} in (${ids})`;
   const cachedIds = plan.ids.get(filter);
   if (cachedIds !== undefined) return inList(db, id, cachedIds);
-  const testsRows = plan.mode === 'window' || (plan.mostRows ?? Infinity) <= MAX_TESTED_ROWS;
-  if (testsRows && plan.mode !== 'count' && matchesText !== undefined) return matchesText;
+  const { mostRows = Infinity } = plan;
+  const rowTest = matchesText?.(mostRows) ?? exists;
+  const testsRows = plan.mode === 'window' || mostRows <= MAX_TESTED_ROWS;
+  if (testsRows && plan.mode !== 'count' && rowTest !== undefined) return rowTest;
   const isSelected = inSelected(db, withoutIndex(id), ids);
   return exists === undefined || plan.mode === 'count'
     ? isSelected
@@ -176,12 +181,14 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
     named: RawBuilder<unknown>,
   ) => {
     const id = sql.ref<number>(column);
-    return idsIn(
+    const { ids, exists } = idsIn(
       db,
       table,
       sql<SqlBool>`${id} in (${named})`,
       sql<SqlBool>`${db.engine === 'sqlite' ? withoutIndex(id) : id} in (${named})`,
     );
+    // Mostly no name matches: that is found out once, rather than looking up the links of each row.
+    return { ids, exists, existsIfNamed: sql<SqlBool>`(exists (${named}) and ${exists})` };
   };
   const tagged = linksTo(
     'vulnerability_taggings',
@@ -204,8 +211,14 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
       union all select inside.id from vulnerabilities as inside
         where inside.id = ${number} and ${isVisibleOrganization('inside.organization_id')}
       union all select inside.id from vulnerabilities as inside where inside.assessment_id in (${assessments})`,
-    matchesText: sql<SqlBool>`(${textContains(db, key)} or ${tagged.exists} or ${onAssets.exists}
-      or vulnerabilities.id = ${number} or vulnerabilities.assessment_id in (${assessments}))`,
+    matchesText(rows) {
+      // There are few tags. Names of assets take longer than the links of a few rows.
+      const hasTag = organizations === null ? tagged.exists : tagged.existsIfNamed;
+      const isOnAsset =
+        organizations === null || rows <= MAX_TESTED_ROWS ? onAssets.exists : onAssets.existsIfNamed;
+      return sql<SqlBool>`(${textContains(db, key)} or ${hasTag} or ${isOnAsset}
+        or vulnerabilities.id = ${number} or vulnerabilities.assessment_id in (${assessments}))`;
+    },
   };
 }
 
