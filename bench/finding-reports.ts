@@ -35,6 +35,12 @@ function* nucleiLines(findings: number): Generator<string, void> {
   yield lines;
 }
 
+/** @returns the title of the last template of a report with so many findings, and how many of them it has */
+export function lastNucleiTemplate(findings: number): { title: string; count: number } {
+  const sites = Math.ceil(findings / TEMPLATES);
+  return { title: nucleiResult(findings - 1, sites).info.name, count: 1 + ((findings - 1) % sites) };
+}
+
 /** @returns a result of one of the templates on one of so many sites */
 export function nucleiResult(number: number, sites: number) {
   const template = Math.floor(number / sites);

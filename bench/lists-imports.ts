@@ -1,7 +1,7 @@
 import type { Engine } from '../src/db/database.ts';
 import { send } from './companions.ts';
 import { nucleiResult } from './finding-reports.ts';
-import { awaitImportEnd, startImport } from './imports.ts';
+import { awaitImportEnd, startImport } from './import-requests.ts';
 import { type ListsStore, withServer } from './lists-store.ts';
 import { type BenchmarkResult, median, progress } from './measure.ts';
 import { measureTime } from './others.ts';
