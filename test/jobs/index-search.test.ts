@@ -17,6 +17,7 @@ import { waitForSearchIndex } from '../../src/api/vulnerabilities/bulk-update.ts
 import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.ts';
 import { fillSearchIndex } from '../../src/jobs/fill-search-index.ts';
 import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
+import { eventually } from '../harness/eventually.ts';
 import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';
 import { createTestDatabase, useOwnDatabase } from '../harness/database.ts';
 import { engine, startTestServer, useOwnServer } from '../harness/server.ts';
@@ -27,7 +28,7 @@ const { db: ownDb, testDatabase } = await useOwnDatabase();
 
 const FINDINGS = 250;
 
-it('indexes all findings of an import in one run of the job', async () => {
+it('indexes all findings of an import', async () => {
   const fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   const { uid } = await fixtures.assessment(organization);
@@ -45,7 +46,10 @@ it('indexes all findings of an import in one run of the job', async () => {
   const run = (signal: AbortSignal) => indexSearchJob(server.context).run({ signal } as never);
   await run(new AbortController().signal);
   const { db } = server.context;
-  expect(await db.read.selectFrom('search_index_queue').selectAll().execute()).toEqual([]);
+  // The job of the server itself may have locked some of them.
+  await eventually(async () =>
+    expect(await db.read.selectFrom('search_index_queue').selectAll().execute()).toEqual([]),
+  );
   for (const number of [0, 100, FINDINGS - 1]) {
     const list = await server.request('GET', `/v1/vulnerabilities?filter[search]=needle${number}z`, {
       token,
