@@ -49,12 +49,14 @@ const selectAssetIds = prepareQuery<{ id: number }, { asset_id: number }>((db, p
 /**
  * Changes the status of a locked vulnerability with its counters and its timeline. The caller records the audit event.
  * Does nothing when the status is the same.
+ * @param retestStatus if the caller has changed it, so that the counters change once
  */
 export async function changeStatus(
   tx: Transaction,
   by: ChangeContext,
   row: VisibleVulnerability,
   statusId: number,
+  retestStatus = row.retest_status,
 ): Promise<void> {
   if (statusId === row.status_id) return;
   const { id, organization_id: organizationId, draft } = row;
@@ -62,7 +64,7 @@ export async function changeStatus(
   const closed = closedAt(statusId, by.now);
   await updateStatus(tx, { id, status: statusId, now: by.now, closed });
   const before = countedFieldsOf(row, { tags: [], assets });
-  await addDeltas(tx, counterDeltas(before, { ...before, statusId, closedAt: closed }));
+  await addDeltas(tx, counterDeltas(before, { ...before, statusId, closedAt: closed, retestStatus }));
   await recordTimeline(
     tx,
     by,

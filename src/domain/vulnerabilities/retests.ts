@@ -3,6 +3,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -67,6 +68,32 @@ export const retestList = defineList({
   batchSize: 50,
 });
 
+const insertRetest = prepareWrite<
+  { organizationId: number; vulnerabilityId: number; userId: number | null; message: string; now: number },
+  RetestRow
+>((tx, p) =>
+  tx
+    .insertInto('retests')
+    .values({
+      organization_id: p.organizationId,
+      vulnerability_id: p.vulnerabilityId,
+      user_id: p.userId,
+      message: p.message,
+      status: 'requested',
+      created_at: p.now,
+    })
+    .returning(COLUMNS),
+);
+
+/** Leaves the time of the change to the change of the status, because an index has both. */
+const updateRetest = preparePipelined<{ id: number; status: Retest['status']; statusBefore: number | null }>(
+  (tx, p) =>
+    tx
+      .updateTable('vulnerabilities')
+      .set({ retest_status: p.status, status_before_retest: p.statusBefore })
+      .where('id', '=', p.id),
+);
+
 /**
  * Requests a retest and sets the status to "Pending Verification".
  * @throws DomainError `not-found`, `forbidden` without the role, `conflict` when the vulnerability is closed or a
@@ -84,24 +111,8 @@ export async function requestRetest(
   const internal = vulnerability.draft === 1;
   if (vulnerability.retest_status === 'requested') throw new DomainError('retest-pending');
   if (isClosed(vulnerability.status_id)) throw new DomainError('vulnerability-closed');
-  const row = await tx
-    .insertInto('retests')
-    .values({
-      organization_id: organizationId,
-      vulnerability_id: vulnerabilityId,
-      user_id: caller.userId,
-      message,
-      status: 'requested',
-      created_at: now,
-    })
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow();
-  await tx
-    .updateTable('vulnerabilities')
-    .set({ retest_status: 'requested', status_before_retest: vulnerability.status_id, updated_at: now })
-    .where('id', '=', vulnerabilityId)
-    .execute();
-  const retested = await countRetest(tx, vulnerability, 'requested');
+  const inserted = { organizationId, vulnerabilityId, userId: caller.userId, message, now };
+  const [row] = (await insertRetest(tx, inserted)) as [RetestRow];
   await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
@@ -117,7 +128,11 @@ export async function requestRetest(
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
     internal,
   });
-  await changeStatusAudited(tx, by, retested, STATUS.pendingVerification);
+  await changeVulnerability(tx, by, vulnerability, {
+    statusId: STATUS.pendingVerification,
+    retestStatus: 'requested',
+    statusBefore: vulnerability.status_id,
+  });
   const [retest] = await hydrateRetests(tx, [row]);
   return retest as Retest;
 }
@@ -155,12 +170,6 @@ export async function decideRetest(
     version: row.version + 1,
   };
   await tx.updateTable('retests').set(decided).where('id', '=', id).execute();
-  await tx
-    .updateTable('vulnerabilities')
-    .set({ retest_status: status, updated_at: now })
-    .where('id', '=', vulnerabilityId)
-    .execute();
-  const retested = await countRetest(tx, vulnerability, status);
   const organizationId = vulnerability.organization_id;
   const internal = vulnerability.draft === 1;
   const after = { status, ...(message === undefined ? {} : { message }) };
@@ -180,27 +189,20 @@ export async function decideRetest(
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
     internal,
   });
-  if (vulnerability.status_id === STATUS.pendingVerification)
-    await changeStatusAudited(tx, by, retested, statusAfter(status, vulnerability));
+  await changeVulnerability(tx, by, vulnerability, {
+    statusId: statusAfter(status, vulnerability),
+    retestStatus: status,
+    statusBefore: vulnerability.status_before_retest,
+  });
   const [retest] = await hydrateRetests(tx, [{ ...row, ...decided }]);
   return retest as Retest;
-}
-
-/** @returns the vulnerability with its new retest status */
-async function countRetest(
-  tx: Transaction,
-  vulnerability: VisibleVulnerability,
-  retestStatus: Retest['status'],
-): Promise<VisibleVulnerability> {
-  const before = countedFieldsOf(vulnerability, { tags: [], assets: [] });
-  await addDeltas(tx, counterDeltas(before, { ...before, retestStatus }));
-  return { ...vulnerability, retest_status: retestStatus };
 }
 
 function statusAfter(
   decision: RetestDecision,
   { status_before_retest: before, status_id: current }: VisibleVulnerability,
 ) {
+  if (current !== STATUS.pendingVerification) return current;
   switch (decision) {
     case 'verified':
       return STATUS.fixed;
@@ -212,14 +214,28 @@ function statusAfter(
   }
 }
 
-async function changeStatusAudited(
+/**
+ * Changes the retest status and the status, which has an audit event.
+ * @param statusBefore the status to restore when the retest is blocked or cancelled
+ */
+async function changeVulnerability(
   tx: Transaction,
   by: ChangeContext,
   vulnerability: VisibleVulnerability,
-  statusId: number,
+  {
+    statusId,
+    retestStatus,
+    statusBefore,
+  }: { statusId: number; retestStatus: Retest['status']; statusBefore: number | null },
 ): Promise<void> {
-  if (statusId === vulnerability.status_id) return;
-  await changeStatus(tx, by, vulnerability, statusId);
+  const { id } = vulnerability;
+  await updateRetest(tx, { id, status: retestStatus, statusBefore });
+  if (statusId === vulnerability.status_id) {
+    await tx.updateTable('vulnerabilities').set({ updated_at: by.now }).where('id', '=', id).execute();
+    const before = countedFieldsOf(vulnerability, { tags: [], assets: [] });
+    return addDeltas(tx, counterDeltas(before, { ...before, retestStatus }));
+  }
+  await changeStatus(tx, by, vulnerability, statusId, retestStatus);
   await recordEvent(tx, by, {
     action: 'vulnerability.update',
     object: ['vulnerability', vulnerability.id],
