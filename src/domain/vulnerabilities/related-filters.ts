@@ -187,7 +187,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
       sql<SqlBool>`${id} in (${named})`,
       sql<SqlBool>`${db.engine === 'sqlite' ? withoutIndex(id) : id} in (${named})`,
     );
-    // Mostly no name matches: that is found out once, rather than looking up the links of each row.
+    // Usually no name matches. The database finds that out once, and looks up the links of no row.
     return { ids, exists, existsIfNamed: sql<SqlBool>`(exists (${named}) and ${exists})` };
   };
   const tagged = linksTo(
@@ -212,7 +212,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
         where inside.id = ${number} and ${isVisibleOrganization('inside.organization_id')}
       union all select inside.id from vulnerabilities as inside where inside.assessment_id in (${assessments})`,
     matchesText(rows) {
-      // There are few tags. Names of assets take longer than the links of a few rows.
+      // Reading the names of assets takes longer than the links of a few rows, and so do all names of all organizations.
       const hasTag = organizations === null ? tagged.exists : tagged.existsIfNamed;
       const isOnAsset =
         organizations === null || rows <= MAX_TESTED_ROWS ? onAssets.exists : onAssets.existsIfNamed;

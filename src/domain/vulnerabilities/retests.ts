@@ -85,13 +85,16 @@ const insertRetest = prepareWrite<
     .returning(COLUMNS),
 );
 
-/** Leaves the time of the change to the change of the status, because an index has both. */
-const updateRetest = preparePipelined<{ id: number; status: Retest['status']; statusBefore: number | null }>(
-  (tx, p) =>
-    tx
-      .updateTable('vulnerabilities')
-      .set({ retest_status: p.status, status_before_retest: p.statusBefore })
-      .where('id', '=', p.id),
+/** Does not set `updated_at`: the change of the status does, and the index with both is then written once. */
+const updateRetestStatus = preparePipelined<{
+  id: number;
+  status: Retest['status'];
+  statusBefore: number | null;
+}>((tx, p) =>
+  tx
+    .updateTable('vulnerabilities')
+    .set({ retest_status: p.status, status_before_retest: p.statusBefore })
+    .where('id', '=', p.id),
 );
 
 /**
@@ -128,7 +131,7 @@ export async function requestRetest(
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
     internal,
   });
-  await changeVulnerability(tx, by, vulnerability, {
+  await setRetestStatus(tx, by, vulnerability, {
     statusId: STATUS.pendingVerification,
     retestStatus: 'requested',
     statusBefore: vulnerability.status_id,
@@ -189,7 +192,7 @@ export async function decideRetest(
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
     internal,
   });
-  await changeVulnerability(tx, by, vulnerability, {
+  await setRetestStatus(tx, by, vulnerability, {
     statusId: statusAfter(status, vulnerability),
     retestStatus: status,
     statusBefore: vulnerability.status_before_retest,
@@ -215,10 +218,10 @@ function statusAfter(
 }
 
 /**
- * Changes the retest status and the status, which has an audit event.
+ * Sets the retest status of a vulnerability, and its status with an audit event if that is another.
  * @param statusBefore the status to restore when the retest is blocked or cancelled
  */
-async function changeVulnerability(
+async function setRetestStatus(
   tx: Transaction,
   by: ChangeContext,
   vulnerability: VisibleVulnerability,
@@ -229,7 +232,7 @@ async function changeVulnerability(
   }: { statusId: number; retestStatus: Retest['status']; statusBefore: number | null },
 ): Promise<void> {
   const { id } = vulnerability;
-  await updateRetest(tx, { id, status: retestStatus, statusBefore });
+  await updateRetestStatus(tx, { id, status: retestStatus, statusBefore });
   if (statusId === vulnerability.status_id) {
     await tx.updateTable('vulnerabilities').set({ updated_at: by.now }).where('id', '=', id).execute();
     const before = countedFieldsOf(vulnerability, { tags: [], assets: [] });
